@@ -1,0 +1,1 @@
+//! The suite that proves a memory plugin.

@@ -1,0 +1,151 @@
+use std::fmt;
+use std::ops::Range;
+
+use crate::{Identity, Result, Timestamp};
+
+/// One file or transcript, as a chunker sees it.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Document<'a> {
+    /// Where the document came from: `memory`, `sessions`, ….
+    pub source: &'a str,
+    /// The path relative to the workspace, with `/`.
+    pub path: &'a str,
+    /// The whole text. Line ends are kept as they are; bytes that are not UTF-8 stand as U+FFFD; a byte order mark is kept.
+    pub text: &'a str,
+}
+
+impl<'a> Document<'a> {
+    /// Creates a document.
+    pub fn new(source: &'a str, path: &'a str, text: &'a str) -> Self {
+        Self { source, path, text }
+    }
+}
+
+/// Lines of a file, 1-based and inclusive, counted at `\n` as an editor does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LineRange {
+    /// The first line.
+    pub start: u32,
+    /// The last line; not before `start`.
+    pub end: u32,
+}
+
+impl LineRange {
+    /// Returns whether the two ranges share a line.
+    pub fn overlaps(self, other: Self) -> bool {
+        self.start <= other.end && other.start <= self.end
+    }
+}
+
+impl fmt::Display for LineRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.start, self.end)
+    }
+}
+
+/// What a document says about itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct DocumentMeta {
+    /// The title.
+    pub title: Option<String>,
+    /// The kind of its entries.
+    pub kind: Option<String>,
+    /// When it was created, by its own words.
+    pub created: Option<Timestamp>,
+    /// When it was last changed, by its own words.
+    pub updated: Option<Timestamp>,
+    /// Tags of all its entries, in the order they were written, without repeats.
+    pub tags: Vec<String>,
+}
+
+/// An entry as a chunker cuts it; the engine gives it an id.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct DraftEntry {
+    /// The text that is indexed, shown and embedded. Never blank.
+    pub text: String,
+    /// The bytes of [`Document::text`] it stands for.
+    pub span: Range<usize>,
+    /// The headings above it, outermost first, and its own.
+    pub heading_path: Vec<String>,
+    /// Its kind, where that differs from the document's.
+    pub kind: Option<String>,
+    /// Its time, where that differs from the document's.
+    pub time: Option<Timestamp>,
+    /// Tags in addition to the document's.
+    pub tags: Vec<String>,
+}
+
+impl DraftEntry {
+    /// Creates an entry that stands for `span`.
+    pub fn new(text: impl Into<String>, span: Range<usize>) -> Self {
+        Self {
+            text: text.into(),
+            span,
+            ..Self::default()
+        }
+    }
+}
+
+/// Something a person should know about a document; it stops nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Warning {
+    /// The line it is about, 1-based.
+    pub line: Option<u32>,
+    /// A lowercase fragment without a final period.
+    pub message: String,
+}
+
+impl Warning {
+    /// Creates a warning.
+    pub fn new(line: Option<u32>, message: impl Into<String>) -> Self {
+        Self {
+            line,
+            message: message.into(),
+        }
+    }
+}
+
+/// What a chunker makes of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Chunked {
+    /// What the document says about itself.
+    pub meta: DocumentMeta,
+    /// The entries, ordered by the start of their span.
+    pub entries: Vec<DraftEntry>,
+    /// Bytes left out on purpose: front matter, a heading with no text of its own, tool noise. Ordered, not overlapping.
+    pub excluded: Vec<Range<usize>>,
+    /// What a person should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// Cuts documents into entries.
+///
+/// Chunkers of a workspace form a list; the first that [accepts](Chunker::accepts) a document gets it. A chunker is pure: it
+/// reads no file, no clock and no other document.
+///
+/// # Contract
+///
+/// 1. Spans lie inside the text, on character borders, and are ordered by their start. [`chunker::spans_are_ordered_and_on_char_borders`]
+/// 2. No entry's text is blank. [`chunker::no_entry_is_blank`]
+/// 3. Every non-blank character is in the span of an entry or in `excluded`. [`chunker::body_text_is_covered`]
+/// 4. No excluded byte is in an entry's span. [`chunker::excluded_text_is_in_no_entry`]
+/// 5. The same document gives the same result. [`chunker::same_document_same_entries`]
+/// 6. Any text ends in reasonable time and is no error: one word of a megabyte, emoji, CRLF, right-to-left, control characters.
+///    [`chunker::hostile_text_is_no_error`]
+/// 7. A document without text gives no entries. [`chunker::empty_document_has_no_entries`]
+pub trait Chunker: Identity + fmt::Debug + Send + Sync {
+    /// Returns whether this chunker is the right one for the document; looks at path, source and the beginning of the text.
+    fn accepts(&self, document: &Document<'_>) -> bool;
+
+    /// Cuts the document.
+    ///
+    /// # Errors
+    ///
+    /// None for any text; [`ErrorKind::Internal`](crate::ErrorKind::Internal) for a bug.
+    fn chunk(&self, document: &Document<'_>) -> Result<Chunked>;
+}

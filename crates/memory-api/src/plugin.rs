@@ -1,0 +1,260 @@
+use std::fmt;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use crate::{
+    Capabilities, Chunker, DecayPolicy, Embedder, EmbeddingSpace, Error, ErrorKind, LexicalIndex,
+    Reranker, Result, VectorIndex, parse_config,
+};
+
+/// A place in the config that plugins fill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Cuts documents into entries.
+    Chunker,
+    /// Finds entries by words.
+    Lexical,
+    /// Finds entries by meaning.
+    Vector,
+    /// Turns text into vectors.
+    Embedder,
+    /// Reorders results.
+    Rerank,
+    /// Lets memories fade.
+    Decay,
+}
+
+impl Kind {
+    /// Every kind, in the order of the config file.
+    pub const ALL: &'static [Self] = &[
+        Self::Chunker,
+        Self::Lexical,
+        Self::Vector,
+        Self::Embedder,
+        Self::Rerank,
+        Self::Decay,
+    ];
+
+    /// Returns the name of its slot: the table in the config file.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Chunker => "chunker",
+            Self::Lexical => "lexical",
+            Self::Vector => "vector",
+            Self::Embedder => "embedder",
+            Self::Rerank => "rerank",
+            Self::Decay => "decay",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a plugin needs from the machine it runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Need {
+    /// A folder of its own.
+    Disk,
+    /// Other machines.
+    Network,
+    /// A model file.
+    ModelFile,
+    /// A running tokio reactor.
+    Tokio,
+}
+
+/// What a factory gets.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct OpenContext<'a> {
+    /// The plugin's own table of the config; read it with [`parse_config`](crate::parse_config).
+    pub config: &'a serde_json::Value,
+    /// A folder that is the plugin's alone; there for plugins that need [`Need::Disk`].
+    pub dir: Option<&'a Path>,
+    /// Nothing below `dir` may be written.
+    pub read_only: bool,
+    /// The space of the vectors; there for vector indexes.
+    pub space: Option<&'a EmbeddingSpace>,
+}
+
+impl<'a> OpenContext<'a> {
+    /// Creates a context with a config table alone.
+    pub fn new(config: &'a serde_json::Value) -> Self {
+        Self {
+            config,
+            dir: None,
+            read_only: false,
+            space: None,
+        }
+    }
+
+    /// Adds the plugin's folder.
+    pub fn with_dir(mut self, dir: &'a Path) -> Self {
+        self.dir = Some(dir);
+        self
+    }
+
+    /// Forbids writing.
+    pub fn with_read_only(mut self, read_only: bool) -> Self {
+        self.read_only = read_only;
+        self
+    }
+
+    /// Adds the space of the vectors.
+    pub fn with_space(mut self, space: &'a EmbeddingSpace) -> Self {
+        self.space = Some(space);
+        self
+    }
+
+    /// Returns the plugin's folder.
+    ///
+    /// # Errors
+    ///
+    /// `Internal` when the caller gave none.
+    pub fn require_dir(&self) -> Result<&'a Path> {
+        self.dir.ok_or_else(|| {
+            Error::new(
+                ErrorKind::Internal,
+                "the plugin was opened without a folder",
+            )
+        })
+    }
+}
+
+/// A plugin that is being opened.
+pub type Opening<'a, T> = Pin<Box<dyn Future<Output = Result<Arc<T>>> + Send + 'a>>;
+
+/// How a plugin is made; the variant is its kind.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Factory {
+    /// Makes a chunker.
+    Chunker(fn(&OpenContext<'_>) -> Result<Arc<dyn Chunker>>),
+    /// Opens a lexical index.
+    Lexical(for<'a> fn(OpenContext<'a>) -> Opening<'a, dyn LexicalIndex>),
+    /// Opens a vector index.
+    Vector(for<'a> fn(OpenContext<'a>) -> Opening<'a, dyn VectorIndex>),
+    /// Opens an embedder.
+    Embedder(for<'a> fn(OpenContext<'a>) -> Opening<'a, dyn Embedder>),
+    /// Opens a reranker.
+    Reranker(for<'a> fn(OpenContext<'a>) -> Opening<'a, dyn Reranker>),
+    /// Makes a decay policy.
+    Decay(fn(&OpenContext<'_>) -> Result<Arc<dyn DecayPolicy>>),
+}
+
+/// Describes a plugin: `const` data and function pointers alone, so that it can stand in a `static`.
+///
+/// ```
+/// use memory_api::{Factory, Plugin, parse_config, register_plugin};
+/// # use memory_api::{Chunked, Chunker, Document, Fingerprint, Identity, OpenContext, Result};
+/// # use std::sync::Arc;
+/// # #[derive(Debug, Default, serde::Deserialize, schemars::JsonSchema)]
+/// # #[serde(default, deny_unknown_fields)]
+/// # struct Config {}
+/// # #[derive(Debug)]
+/// # struct Whole(Config);
+/// # impl Identity for Whole { fn fingerprint(&self) -> Fingerprint { Fingerprint("whole/1".into()) } }
+/// # impl Chunker for Whole {
+/// #     fn accepts(&self, _: &Document<'_>) -> bool { true }
+/// #     fn chunk(&self, _: &Document<'_>) -> Result<Chunked> { Ok(Chunked::default()) }
+/// # }
+/// fn open(context: &OpenContext<'_>) -> Result<Arc<dyn Chunker>> {
+///     Ok(Arc::new(Whole(parse_config(context.config)?)))
+/// }
+///
+/// pub static PLUGIN: Plugin =
+///     Plugin::new::<Config>("whole", env!("CARGO_PKG_VERSION"), "one entry per document", Factory::Chunker(open));
+/// register_plugin!(PLUGIN);
+/// ```
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct Plugin {
+    /// The name in the config file, in kebab case.
+    pub name: &'static str,
+    /// The crate's version.
+    pub version: &'static str,
+    /// One line for people.
+    pub summary: &'static str,
+    /// How it is made.
+    pub factory: Factory,
+    /// Returns the JSON Schema of its config table.
+    pub schema: fn() -> schemars::Schema,
+    /// Reads a config table as the factory would, and opens nothing.
+    pub check_config: fn(&serde_json::Value) -> Result<()>,
+    /// The most it can do under any config.
+    pub capabilities: Capabilities,
+    /// What it needs from the machine.
+    pub needs: &'static [Need],
+}
+
+impl Plugin {
+    /// Describes a plugin with the config struct `C`, without capabilities and needs.
+    pub const fn new<C: DeserializeOwned + JsonSchema>(
+        name: &'static str,
+        version: &'static str,
+        summary: &'static str,
+        factory: Factory,
+    ) -> Self {
+        Self {
+            name,
+            version,
+            summary,
+            factory,
+            schema: || schemars::SchemaGenerator::default().into_root_schema_for::<C>(),
+            check_config: |value| parse_config::<C>(value).map(drop),
+            capabilities: Capabilities::NONE,
+            needs: &[],
+        }
+    }
+
+    /// Declares what it can do.
+    pub const fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
+        self.capabilities = capabilities;
+        self
+    }
+
+    /// Declares what it needs.
+    pub const fn with_needs(mut self, needs: &'static [Need]) -> Self {
+        self.needs = needs;
+        self
+    }
+
+    /// Returns the slot it fills.
+    pub const fn kind(&self) -> Kind {
+        match self.factory {
+            Factory::Chunker(_) => Kind::Chunker,
+            Factory::Lexical(_) => Kind::Lexical,
+            Factory::Vector(_) => Kind::Vector,
+            Factory::Embedder(_) => Kind::Embedder,
+            Factory::Reranker(_) => Kind::Rerank,
+            Factory::Decay(_) => Kind::Decay,
+        }
+    }
+
+    /// Returns whether it needs this.
+    pub fn needs(&self, need: Need) -> bool {
+        self.needs.contains(&need)
+    }
+}
+
+impl fmt::Debug for Plugin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plugin")
+            .field("name", &self.name)
+            .field("kind", &self.kind())
+            .field("version", &self.version)
+            .field("capabilities", &self.capabilities)
+            .field("needs", &self.needs)
+            .finish_non_exhaustive()
+    }
+}

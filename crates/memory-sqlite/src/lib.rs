@@ -1,0 +1,1 @@
+//! The one SQLite of the memory engine.

@@ -1,0 +1,1 @@
+//! Cuts Markdown notes into entries.

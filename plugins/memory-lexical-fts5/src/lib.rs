@@ -1,0 +1,1 @@
+//! Finds entries by words with SQLite FTS5.
