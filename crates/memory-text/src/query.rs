@@ -1,0 +1,350 @@
+//! What a person typed, as clauses.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use crate::analysis::Form;
+use crate::cjk::function_words;
+use crate::language::{Language, detect, is_stop_word, stems};
+use crate::script::{Class, class, is_hiragana};
+use crate::segment::{Part, Segment, segment};
+
+/// Clauses beyond these are not looked at: a pasted page is as well described by its first words.
+const MAX_CLAUSES: usize = 128;
+
+/// A query. Parsing never fails: a text without a word gives an empty query.
+///
+/// Words are joined by OR and ranked. `"…"` is a phrase, a `*` directly after a word makes it a prefix, a single `-` directly
+/// before a word or phrase, at the start of the text or after white space, excludes it. Nothing else is syntax.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Query {
+    /// What to look for, in the order typed, without repeats; at most 128.
+    pub clauses: Vec<Clause>,
+    /// What no result may hold.
+    pub excluded: Vec<Clause>,
+}
+
+/// A part of a query.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Clause {
+    /// A word in several forms; any of them matches.
+    ///
+    /// The score of the clause is the sum over its terms of weight × BM25 of the term.
+    Word(Vec<Term>),
+    /// Exact tokens at consecutive positions.
+    Phrase(Vec<String>),
+    /// Every exact token that begins with this.
+    Prefix(String),
+}
+
+/// A token to look for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Term {
+    /// The token's text.
+    pub text: String,
+    /// The token's form.
+    pub form: Form,
+    /// How much it counts; above 0 and at most 1.
+    pub weight: f32,
+}
+
+impl Term {
+    fn new(text: impl Into<String>, form: Form, weight: f32) -> Self {
+        Self {
+            text: text.into(),
+            form,
+            weight,
+        }
+    }
+}
+
+impl Query {
+    /// Parses what a person typed.
+    pub fn parse(text: &str) -> Self {
+        let mut builder = Builder {
+            language: detect(text),
+            positive: Vec::new(),
+            excluded: Vec::new(),
+            seen: HashSet::new(),
+        };
+        for piece in pieces(text) {
+            builder.add(&piece);
+        }
+        builder.finish()
+    }
+
+    /// Whether there is nothing to look for.
+    pub fn is_empty(&self) -> bool {
+        self.clauses.is_empty()
+    }
+}
+
+#[derive(Debug)]
+enum Piece<'a> {
+    Text(&'a str),
+    Phrase(&'a str),
+    Excluded(&'a str),
+}
+
+/// Splits a query at its quotes and exclusions; linear in its length.
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut found = Vec::new();
+    let mut plain_from = 0;
+    let mut before = ' ';
+    let mut chars = text.char_indices().peekable();
+    let last = |quote: char| text.rfind(quote).unwrap_or(0);
+    let last_closers = [last('"'), last('”')];
+    while let Some((at, c)) = chars.next() {
+        let rest = text.get(at..).unwrap_or_default();
+        let excludes = c == '-' && before.is_whitespace();
+        let quoted = if excludes {
+            quote(rest, 1, at, last_closers)
+        } else {
+            None
+        };
+        let quoted = quoted.or_else(|| {
+            if class(before) == Class::Word {
+                None
+            } else {
+                quote(rest, 0, at, last_closers)
+            }
+        });
+        let word = if excludes && quoted.is_none() {
+            excluded_word(rest)
+        } else {
+            None
+        };
+        before = c;
+        let Some((inner, len)) = quoted.or(word) else {
+            continue;
+        };
+        found.push(Piece::Text(text.get(plain_from..at).unwrap_or_default()));
+        found.push(match (quoted, excludes) {
+            (Some(_), false) => Piece::Phrase(inner),
+            _ => Piece::Excluded(inner),
+        });
+        plain_from = at + len;
+        while chars.next_if(|(next, _)| *next < plain_from).is_some() {}
+        before = text
+            .get(..plain_from)
+            .and_then(|done| done.chars().next_back())
+            .unwrap_or(' ');
+    }
+    found.push(Piece::Text(text.get(plain_from..).unwrap_or_default()));
+    found
+}
+
+/// The inside of the quotes that open after `skip` bytes of `rest`, and the bytes up to their end.
+fn quote(rest: &str, skip: usize, at: usize, last_closers: [usize; 2]) -> Option<(&str, usize)> {
+    let inner = rest.get(skip..)?;
+    let (open, close, last) = match inner.chars().next()? {
+        '"' => ('"', '"', last_closers[0]),
+        '“' => ('“', '”', last_closers[1]),
+        _ => return None,
+    };
+    let inner = inner.get(open.len_utf8()..)?;
+    let start = skip + open.len_utf8();
+    // Without this look at the last closer, a text of opening quotes alone would take quadratic time.
+    if last < at + start {
+        return None;
+    }
+    let len = inner.find(close)?;
+    Some((inner.get(..len)?, start + len + close.len_utf8()))
+}
+
+/// The word after a leading `-`, up to white space or a quote.
+fn excluded_word(rest: &str) -> Option<(&str, usize)> {
+    let inner = rest.strip_prefix('-')?;
+    let starts = inner
+        .chars()
+        .next()
+        .is_some_and(|c| matches!(class(c), Class::Word | Class::Solid));
+    let len = inner
+        .find(|c: char| c.is_whitespace() || matches!(c, '"' | '“'))
+        .unwrap_or(inner.len());
+    if starts {
+        Some((inner.get(..len)?, len + 1))
+    } else {
+        None
+    }
+}
+
+#[derive(Debug)]
+struct Builder {
+    language: Option<Language>,
+    positive: Vec<(Clause, bool)>,
+    excluded: Vec<Clause>,
+    seen: HashSet<String>,
+}
+
+impl Builder {
+    fn add(&mut self, piece: &Piece<'_>) {
+        match piece {
+            Piece::Text(text) => segment(text, |segment| {
+                self.segment(text, segment);
+                if self.positive.len() < 4 * MAX_CLAUSES {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            }),
+            Piece::Phrase(text) => {
+                let words = phrase(text);
+                if !words.is_empty() {
+                    self.push(Clause::Phrase(words), false);
+                }
+            }
+            Piece::Excluded(text) => {
+                let words = phrase(text);
+                if !words.is_empty() && self.excluded.len() < MAX_CLAUSES {
+                    self.excluded.push(Clause::Phrase(words));
+                }
+            }
+        }
+    }
+
+    fn segment(&mut self, text: &str, segment: &Segment<'_>) {
+        if segment.is_solid() {
+            self.solid(segment);
+            return;
+        }
+        let is_prefix = {
+            let after = text.get(segment.range().end..).unwrap_or_default();
+            after.starts_with('*') && !after.starts_with("**")
+        };
+        if is_prefix {
+            let word = match (segment.whole(), segment.parts()) {
+                (Some((whole, _)), _) => whole,
+                (None, [part]) => segment.text(part),
+                _ => return,
+            };
+            self.push(Clause::Prefix(word.to_owned()), false);
+            return;
+        }
+        match (segment.whole(), segment.parts()) {
+            (Some((whole, _)), [part]) if whole.contains('\'') => {
+                let is_stop = is_stop_word(whole, self.language);
+                self.word(segment, part, 1.0, is_stop);
+            }
+            (Some((whole, _)), parts) => {
+                self.push(
+                    Clause::Word(vec![Term::new(whole, Form::Exact, 1.0)]),
+                    is_stop_word(whole, self.language),
+                );
+                for part in parts {
+                    self.word(segment, part, 0.5, false);
+                }
+            }
+            (None, parts) => {
+                for part in parts {
+                    self.word(segment, part, 1.0, false);
+                }
+            }
+        }
+    }
+
+    fn word(&mut self, segment: &Segment<'_>, part: &Part, weight: f32, is_stop: bool) {
+        let text = segment.text(part);
+        let is_stop = is_stop || is_stop_word(text, self.language);
+        let mut terms = vec![Term::new(text, Form::Exact, weight)];
+        if part.is_word {
+            stems(segment.lower(part), text, self.language, &mut |stem| {
+                terms.push(Term::new(stem, Form::Stem, weight));
+            });
+        }
+        self.push(Clause::Word(terms), is_stop);
+    }
+
+    fn solid(&mut self, segment: &Segment<'_>) {
+        let characters: Vec<&str> = segment
+            .parts()
+            .iter()
+            .map(|part| segment.text(part))
+            .collect();
+        let functions = function_words(&characters);
+        if let ([only], [is_function]) = (characters.as_slice(), functions.as_slice()) {
+            self.push(
+                Clause::Word(vec![Term::new(*only, Form::Exact, 1.0)]),
+                *is_function,
+            );
+            return;
+        }
+        for (index, both) in functions.windows(2).enumerate() {
+            let Some((pair, _)) = segment.pair(index) else {
+                continue;
+            };
+            let weight = if pair.chars().all(is_hiragana) {
+                0.2
+            } else if both.contains(&true) {
+                0.4
+            } else {
+                1.0
+            };
+            let is_stop = both.iter().all(|is_function| *is_function);
+            self.push(
+                Clause::Word(vec![Term::new(pair, Form::Exact, weight)]),
+                is_stop,
+            );
+        }
+    }
+
+    fn push(&mut self, clause: Clause, is_stop: bool) {
+        let key = match &clause {
+            Clause::Word(terms) => terms
+                .first()
+                .map_or_else(String::new, |term| format!("w{}", term.text)),
+            Clause::Phrase(words) => format!("p{}", words.join(" ")),
+            Clause::Prefix(start) => format!("s{start}"),
+        };
+        if self.seen.insert(key) {
+            self.positive.push((clause, is_stop));
+        }
+    }
+
+    fn finish(self) -> Query {
+        let keep_stop_words = self.positive.iter().all(|(_, is_stop)| *is_stop);
+        let clauses = self
+            .positive
+            .into_iter()
+            .filter(|(_, is_stop)| keep_stop_words || !is_stop)
+            .map(|(clause, _)| clause)
+            .take(MAX_CLAUSES)
+            .collect();
+        Query {
+            clauses,
+            excluded: self.excluded,
+        }
+    }
+}
+
+/// The exact tokens of a text, one per position, the most telling of each.
+fn phrase(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut covers_last = false;
+    segment(text, |segment| {
+        covers_last = false;
+        match (segment.whole(), segment.parts()) {
+            (Some((whole, _)), [_]) => words.push(whole.to_owned()),
+            (_, parts) => {
+                for (index, part) in parts.iter().enumerate() {
+                    let pair = if segment.is_solid() {
+                        segment.pair(index)
+                    } else {
+                        None
+                    };
+                    words.push(pair.map_or_else(
+                        || segment.text(part).to_owned(),
+                        |(pair, _)| pair.to_owned(),
+                    ));
+                }
+                // The last character of a run is covered by the pair before it, unless a word has to follow right after.
+                covers_last = segment.is_solid() && parts.len() > 1;
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    if covers_last {
+        words.pop();
+    }
+    words
+}
