@@ -2,7 +2,7 @@
 
 use std::ops::{ControlFlow, Range};
 
-use crate::language::{Language, detect, stems};
+use crate::language::{Languages, detect, stems};
 use crate::segment::{Segment, segment};
 
 /// Version of the analysis. It goes into every lexical index's fingerprint; bump it when tokens change.
@@ -37,10 +37,10 @@ pub struct Token<'a> {
 /// takes as many positions as it has parts, a solid run as many as it has characters. Nothing is left out: no stop words, no
 /// short words.
 pub fn analyze(text: &str, sink: &mut dyn FnMut(Token<'_>)) {
-    let language = detect(text);
+    let languages = detect(text);
     let mut position = 0_u32;
     segment(text, |segment| {
-        tokens(segment, language, position, sink);
+        tokens(segment, languages, position, sink);
         position =
             position.saturating_add(u32::try_from(segment.parts().len()).unwrap_or(u32::MAX));
         ControlFlow::Continue(())
@@ -49,7 +49,7 @@ pub fn analyze(text: &str, sink: &mut dyn FnMut(Token<'_>)) {
 
 fn tokens(
     segment: &Segment<'_>,
-    language: Option<Language>,
+    languages: Languages,
     first: u32,
     sink: &mut dyn FnMut(Token<'_>),
 ) {
@@ -61,7 +61,7 @@ fn tokens(
                 form,
                 range,
                 position,
-            })
+            });
         };
         send(segment.text(part), Form::Exact, part.range.clone());
         if index == 0
@@ -77,7 +77,7 @@ fn tokens(
             stems(
                 segment.lower(part),
                 segment.text(part),
-                language,
+                languages,
                 &mut |stem| {
                     send(stem, Form::Stem, part.range.clone());
                 },

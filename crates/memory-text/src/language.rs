@@ -15,11 +15,12 @@ const SAMPLE: usize = 96;
 /// Longer words are no words; they keep their form, which also bounds what a stemmer has to chew.
 const MAX_STEMMED: usize = 64;
 
-/// A language in Latin letters other than English, with stems of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Language(usize);
+/// Languages in Latin letters other than English; a bit for each of [`LATIN`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Languages(u32);
 
-const ENGLISH: u32 = 1;
+/// Bit of the English stop words.
+const ENGLISH: u32 = 1 << 30;
 /// Bit of the stop words of languages that the script alone tells.
 const BY_SCRIPT: u32 = 1 << 31;
 
@@ -39,44 +40,160 @@ const LATIN: [(&str, Algorithm); 13] = [
     ("tr", Algorithm::Turkish),
 ];
 
-const OTHER: [&str; 7] = ["ru", "el", "ar", "ta", "he", "bn", "ne"];
+const BY_SCRIPT_CODES: [&str; 7] = ["ru", "el", "ar", "ta", "he", "bn", "ne"];
 
-impl Language {
-    fn bit(self) -> u32 {
-        ENGLISH << (self.0 + 1)
-    }
-}
+/// English words of grammar that the list lacks.
+const ENGLISH_TOO: [&str; 16] = [
+    "also", "could", "either", "ever", "let", "might", "must", "neither", "per", "shall", "since",
+    "upon", "whether", "whose", "within", "would",
+];
+
+/// Question words, which the lists of most languages lack; a question is what a query often is.
+const QUESTIONS: [(&str, &str); 16] = [
+    (
+        "da",
+        "hvem hvad hvornår hvor hvorfor hvordan hvilken hvilket hvilke",
+    ),
+    ("nl", "wie wat wanneer waar waarom hoe welke welk hoeveel"),
+    (
+        "fi",
+        "kuka ketkä mikä mitkä mitä milloin missä mistä miksi miten kuinka",
+    ),
+    (
+        "fr",
+        "qui que quoi quand où comment pourquoi quel quelle quels quelles combien",
+    ),
+    (
+        "de",
+        "wer wen wem wessen was wann wo wohin woher warum wieso weshalb wie welche welcher welches welchem welchen",
+    ),
+    (
+        "hu",
+        "ki kik mi mik mikor hol hová miért hogyan melyik mennyi hány",
+    ),
+    (
+        "it",
+        "chi che cosa quando dove come perché quale quali quanto quanta quanti quante",
+    ),
+    (
+        "no",
+        "hvem hva når hvor hvorfor hvordan hvilken hvilket hvilke",
+    ),
+    (
+        "pt",
+        "quem que quando onde como porque qual quais quanto quanta quantos quantas",
+    ),
+    ("ro", "cine ce când unde cum care cât câtă câți câte"),
+    (
+        "es",
+        "qué quién quiénes cuándo dónde cómo cuál cuáles cuánto cuánta cuántos cuántas",
+    ),
+    ("sv", "vem vad när var varför hur vilken vilket vilka"),
+    ("tr", "kim ne nerede neden nasıl hangi kaç"),
+    (
+        "ru",
+        "кто что когда где куда как почему зачем какой какая какое какие сколько",
+    ),
+    (
+        "el",
+        "ποιος ποια ποιο ποιοι ποιες τι πότε πού πώς γιατί πόσο πόσα πόσοι πόσες",
+    ),
+    ("ar", "من ما متى أين كيف لماذا كم ماذا هل"),
+];
+
+/// Hindi words of grammar.
+const HINDI: [&str; 50] = [
+    "का",
+    "के",
+    "की",
+    "को",
+    "में",
+    "से",
+    "पर",
+    "है",
+    "हैं",
+    "था",
+    "थे",
+    "थी",
+    "हो",
+    "और",
+    "या",
+    "यह",
+    "वह",
+    "ये",
+    "वे",
+    "इस",
+    "उस",
+    "इन",
+    "उन",
+    "एक",
+    "ने",
+    "तक",
+    "भी",
+    "ही",
+    "तो",
+    "कि",
+    "जो",
+    "क्या",
+    "क्यों",
+    "कब",
+    "कहाँ",
+    "कैसे",
+    "कौन",
+    "किस",
+    "किसने",
+    "कितने",
+    "कितना",
+    "कितनी",
+    "लिए",
+    "द्वारा",
+    "नहीं",
+    "गया",
+    "गई",
+    "गए",
+    "होता",
+    "साथ",
+];
 
 /// For each stop word, as it is compared, the languages it belongs to.
 static STOP_WORDS: LazyLock<HashMap<String, u32>> = LazyLock::new(|| {
     let mut all: HashMap<String, u32> = HashMap::new();
-    let mut add = |code: &str, bit: u32| {
-        for word in stop_words::lookup(code).unwrap_or_default() {
+    let mut add = |words: &[&str], bit: u32| {
+        for word in words {
             let mut folded = String::new();
             word.chars().for_each(|c| push_folded(c, &mut folded));
             *all.entry(folded).or_default() |= bit;
         }
     };
-    add("en", ENGLISH);
+    let list = |code: &str| stop_words::lookup(code).unwrap_or_default();
+    add(list("en"), ENGLISH);
+    add(&ENGLISH_TOO, ENGLISH);
+    add(&HINDI, BY_SCRIPT);
     for (idx, (code, _)) in LATIN.iter().enumerate() {
-        add(code, Language(idx).bit());
+        add(list(code), 1 << idx);
     }
-    for code in OTHER {
-        add(code, BY_SCRIPT);
+    for code in BY_SCRIPT_CODES {
+        add(list(code), BY_SCRIPT);
+    }
+    for (code, words) in QUESTIONS {
+        let bit = LATIN
+            .iter()
+            .position(|(latin, _)| *latin == code)
+            .map_or(BY_SCRIPT, |idx| 1 << idx);
+        add(&words.split(' ').collect::<Vec<_>>(), bit);
     }
     all
 });
 
-/// Whether a word, as it is compared, only serves grammar in English, in the language given or in its script.
-pub(crate) fn is_stop_word(word: &str, language: Option<Language>) -> bool {
-    let bits = ENGLISH | BY_SCRIPT | language.map_or(0, Language::bit);
-    STOP_WORDS
-        .get(word)
-        .is_some_and(|languages| languages & bits != 0)
+/// Whether a word, as it is compared, only serves grammar in English, in the languages given or in its script.
+pub(crate) fn is_stop_word(word: &str, languages: Languages) -> bool {
+    let bits = ENGLISH | BY_SCRIPT | languages.0;
+    STOP_WORDS.get(word).is_some_and(|found| found & bits != 0)
 }
 
-/// The language of a text in Latin letters, if its stop words leave no doubt that it is one and not English.
-pub(crate) fn detect(text: &str) -> Option<Language> {
+/// The language of a text in Latin letters, if its stop words leave no doubt that it is not English. Two that share all the
+/// words seen are both taken.
+pub(crate) fn detect(text: &str) -> Languages {
     let mut english = 0_usize;
     let mut hits = [0_usize; LATIN.len()];
     let mut seen = 0;
@@ -85,10 +202,10 @@ pub(crate) fn detect(text: &str) -> Option<Language> {
             && part.is_word
         {
             seen += 1;
-            if let Some(languages) = STOP_WORDS.get(segment.text(part)) {
-                english += usize::from(languages & ENGLISH != 0);
+            if let Some(found) = STOP_WORDS.get(segment.text(part)) {
+                english += usize::from(found & ENGLISH != 0);
                 for (idx, count) in hits.iter_mut().enumerate() {
-                    *count += usize::from(languages & Language(idx).bit() != 0);
+                    *count += usize::from(found & (1 << idx) != 0);
                 }
             }
         }
@@ -99,19 +216,21 @@ pub(crate) fn detect(text: &str) -> Option<Language> {
         }
     });
     let best = hits.iter().copied().max().unwrap_or_default();
-    let mut leaders = hits.iter().enumerate().filter(|(_, count)| **count == best);
-    let (leader, _) = leaders.next()?;
-    let is_clear = best >= 2 && best >= 2 * english && best * 8 >= seen && leaders.next().is_none();
-    is_clear.then_some(Language(leader))
+    let leaders = hits.iter().enumerate().filter(|(_, count)| **count == best);
+    let leaders = leaders.fold(0, |bits: u32, (idx, _)| bits | 1 << idx);
+    let is_clear =
+        best >= 2 && best >= 2 * english && best * 8 >= seen && leaders.count_ones() <= 2;
+    if is_clear {
+        Languages(leaders)
+    } else {
+        Languages::default()
+    }
 }
 
-/// Calls `sink` with each stem of a word given in lower case, as it is compared.
-pub(crate) fn stems(
-    lower: &str,
-    text: &str,
-    language: Option<Language>,
-    sink: &mut dyn FnMut(&str),
-) {
+/// Calls `sink` with each distinct stem of a word, given in lower case and as it is compared.
+///
+/// English comes first for Latin letters, always: a note of one language is asked for in another, and a short text gives no clue.
+pub(crate) fn stems(lower: &str, text: &str, languages: Languages, sink: &mut dyn FnMut(&str)) {
     let algorithm = match lower.chars().next().map_or(Script::Other, script) {
         Script::Latin => Algorithm::English,
         Script::Cyrillic => Algorithm::Russian,
@@ -125,12 +244,17 @@ pub(crate) fn stems(
     }
     let first = stem(algorithm, lower, text);
     sink(&first);
-    if algorithm == Algorithm::English
-        && let Some((_, own)) = language.and_then(|language| LATIN.get(language.0))
-    {
-        let second = stem(*own, lower, text);
-        if second != first {
-            sink(&second);
+    if algorithm != Algorithm::English || languages == Languages::default() {
+        return;
+    }
+    let mut seen = vec![first];
+    for (idx, (_, own)) in LATIN.iter().enumerate() {
+        if languages.0 & (1 << idx) != 0 {
+            let other = stem(*own, lower, text);
+            if !seen.contains(&other) {
+                sink(&other);
+                seen.push(other);
+            }
         }
     }
 }
@@ -138,11 +262,9 @@ pub(crate) fn stems(
 fn stem(algorithm: Algorithm, lower: &str, text: &str) -> String {
     let stemmer = Stemmer::create(algorithm);
     let stem = stemmer.stem(lower);
-    if stem.is_ascii() {
-        return stem.into_owned();
-    }
     let mut folded = String::with_capacity(stem.len());
     stem.chars().for_each(|c| push_folded(c, &mut folded));
+    // Some algorithms take a short word for an ending altogether.
     if folded.is_empty() {
         text.to_owned()
     } else {

@@ -3,6 +3,8 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
+use crate::script::{Class, class};
+
 /// A normalised character (case and accents kept) and the bytes of the text it came from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unit {
@@ -28,8 +30,12 @@ pub(crate) fn push_cluster(text: &str, at: usize, units: &mut Vec<Unit>) -> usiz
         len += c.len_utf8();
     }
     let (start, end) = (at, at + len);
+    let mut has_base = false;
     let mut push = |ch: char| {
-        if !is_ignorable(ch) {
+        // An accent on a sign, an ideograph or nothing would make a word without letters of it.
+        let keep = !is_ignorable(ch) && (has_base || !is_accent(ch));
+        has_base = keep && class(ch) == Class::Word;
+        if keep {
             units.push(Unit {
                 ch: plain(ch),
                 start,
@@ -39,9 +45,7 @@ pub(crate) fn push_cluster(text: &str, at: usize, units: &mut Vec<Unit>) -> usiz
     };
     // NFKC would make a space and a mark of the acute accent that some type for an apostrophe.
     let first = plain(first);
-    if len == first.len_utf8() && is_stable(first) {
-        push(first);
-    } else if first == '\'' {
+    if first == '\'' || (len == first.len_utf8() && is_stable(first)) {
         push(first);
     } else {
         rest.get(..len).unwrap_or_default().nfkc().for_each(push);
@@ -142,10 +146,10 @@ fn push_unaccented(c: char, out: &mut String) {
         'ς' => out.push('σ'),
         _ if is_accent(c) => {}
         '\u{00C0}'..='\u{024F}' | '\u{0370}'..='\u{03FF}' | '\u{1E00}'..='\u{1FFF}' => {
-            decompose_canonical(c, |part| {
-                if !is_accent(part) {
-                    out.push(part);
-                }
+            decompose_canonical(c, |part| match without_decomposition(part) {
+                Some(letters) => out.push_str(letters),
+                None if is_accent(part) => {}
+                None => out.push(part),
             });
         }
         _ => out.push(c),

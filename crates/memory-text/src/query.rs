@@ -4,13 +4,17 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use crate::analysis::Form;
-use crate::cjk::function_words;
-use crate::language::{Language, detect, is_stop_word, stems};
-use crate::script::{Class, class, is_hiragana};
+use crate::cjk::run_terms;
+use crate::language::{Languages, detect, is_stop_word, stems};
+use crate::script::{Class, class};
 use crate::segment::{Part, Segment, segment};
 
 /// Clauses beyond these are not looked at: a pasted page is as well described by its first words.
 const MAX_CLAUSES: usize = 128;
+/// What the stems of a word count, its exact form counts the rest: an inflected word is found, the very word comes first.
+const STEMS: f32 = 0.5;
+/// What a part of a compound counts beside the whole.
+const PART: f32 = 0.5;
 
 /// A query. Parsing never fails: a text without a word gives an empty query.
 ///
@@ -29,11 +33,12 @@ pub struct Query {
 pub enum Clause {
     /// A word in several forms; any of them matches.
     ///
-    /// The score of the clause is the sum over its terms of weight × BM25 of the term.
+    /// The score of the clause is the sum over its terms of weight × BM25 of the term, where an entry that lacks a term gets 0
+    /// for it. The weights sum to at most 1: to 1 for a word, to less for a part of a compound and for grammar.
     Word(Vec<Term>),
-    /// Exact tokens at consecutive positions.
+    /// Exact tokens at consecutive positions, never none; scored like a word of weight 1.
     Phrase(Vec<String>),
-    /// Every exact token that begins with this.
+    /// Every exact token that begins with this; scored like a word of weight 1.
     Prefix(String),
 }
 
@@ -62,7 +67,7 @@ impl Query {
     /// Parses what a person typed.
     pub fn parse(text: &str) -> Self {
         let mut builder = Builder {
-            language: detect(text),
+            languages: detect(text),
             positive: Vec::new(),
             excluded: Vec::new(),
             seen: HashSet::new(),
@@ -171,7 +176,7 @@ fn excluded_word(rest: &str) -> Option<(&str, usize)> {
 
 #[derive(Debug)]
 struct Builder {
-    language: Option<Language>,
+    languages: Languages,
     positive: Vec<(Clause, bool)>,
     excluded: Vec<Clause>,
     seen: HashSet<String>,
@@ -223,16 +228,16 @@ impl Builder {
         }
         match (segment.whole(), segment.parts()) {
             (Some((whole, _)), [part]) if whole.contains('\'') => {
-                let is_stop = is_stop_word(whole, self.language);
+                let is_stop = is_stop_word(whole, self.languages);
                 self.word(segment, part, 1.0, is_stop);
             }
             (Some((whole, _)), parts) => {
                 self.push(
                     Clause::Word(vec![Term::new(whole, Form::Exact, 1.0)]),
-                    is_stop_word(whole, self.language),
+                    is_stop_word(whole, self.languages),
                 );
                 for part in parts {
-                    self.word(segment, part, 0.5, false);
+                    self.word(segment, part, PART, false);
                 }
             }
             (None, parts) => {
@@ -245,13 +250,27 @@ impl Builder {
 
     fn word(&mut self, segment: &Segment<'_>, part: &Part, weight: f32, is_stop: bool) {
         let text = segment.text(part);
-        let is_stop = is_stop || is_stop_word(text, self.language);
-        let mut terms = vec![Term::new(text, Form::Exact, weight)];
+        let is_stop = is_stop || is_stop_word(text, self.languages);
+        let mut terms = Vec::new();
         if part.is_word {
-            stems(segment.lower(part), text, self.language, &mut |stem| {
-                terms.push(Term::new(stem, Form::Stem, weight));
+            stems(segment.lower(part), text, self.languages, &mut |stem| {
+                terms.push(Term::new(stem, Form::Stem, 0.0));
             });
         }
+        let stem_weight = if terms.is_empty() {
+            0.0
+        } else {
+            STEMS * weight / terms.len() as f32
+        };
+        for term in &mut terms {
+            term.weight = stem_weight;
+        }
+        let exact_weight = if terms.is_empty() {
+            weight
+        } else {
+            (1.0 - STEMS) * weight
+        };
+        terms.insert(0, Term::new(text, Form::Exact, exact_weight));
         self.push(Clause::Word(terms), is_stop);
     }
 
@@ -261,30 +280,18 @@ impl Builder {
             .iter()
             .map(|part| segment.text(part))
             .collect();
-        let functions = function_words(&characters);
-        if let ([only], [is_function]) = (characters.as_slice(), functions.as_slice()) {
-            self.push(
-                Clause::Word(vec![Term::new(*only, Form::Exact, 1.0)]),
-                *is_function,
-            );
-            return;
-        }
-        for (index, both) in functions.windows(2).enumerate() {
-            let Some((pair, _)) = segment.pair(index) else {
-                continue;
-            };
-            let weight = if pair.chars().all(is_hiragana) {
-                0.2
-            } else if both.contains(&true) {
-                0.4
+        for term in run_terms(&characters) {
+            let text = if term.is_pair {
+                segment.pair(term.start).map(|(pair, _)| pair)
             } else {
-                1.0
+                characters.get(term.start).copied()
             };
-            let is_stop = both.iter().all(|is_function| *is_function);
-            self.push(
-                Clause::Word(vec![Term::new(pair, Form::Exact, weight)]),
-                is_stop,
-            );
+            if let Some(text) = text {
+                self.push(
+                    Clause::Word(vec![Term::new(text, Form::Exact, term.weight)]),
+                    term.is_stop,
+                );
+            }
         }
     }
 

@@ -63,6 +63,10 @@ fn is_solid(c: char) -> bool {
             | '\u{AA60}'..='\u{AA7F}')
 }
 
+pub(crate) fn is_han(c: char) -> bool {
+    matches!(c, '\u{3005}'..='\u{3007}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{20000}'..='\u{323AF}')
+}
+
 pub(crate) fn is_hiragana(c: char) -> bool {
     matches!(c, '\u{3041}'..='\u{3096}' | '\u{309D}'..='\u{309F}')
 }

@@ -84,13 +84,6 @@ impl<'a> Segment<'a> {
             first.range.start..second.range.end,
         ))
     }
-
-    /// All characters of a solid run, as they are compared.
-    pub(crate) fn run(&self) -> &'a str {
-        let start = self.parts.first().map_or(0, |part| part.text.start);
-        let end = self.parts.last().map_or(0, |part| part.text.end);
-        slice(self.buffer, start..end)
-    }
 }
 
 fn slice(text: &str, range: Range<usize>) -> &str {
@@ -206,13 +199,13 @@ impl Segmenter {
     fn units(
         &mut self,
         units: &[Unit],
-        has_lead: bool,
+        is_led: bool,
         sink: &mut impl FnMut(&Segment<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let mut at = 0;
         while let Some(unit) = units.get(at) {
             let kind = class(unit.ch);
-            let lead = usize::from(at == 0 && has_lead);
+            let lead = usize::from(at == 0 && is_led);
             if kind == Class::Word || lead == 1 {
                 let end = compound_end(units, at + lead);
                 let tail = tail(units, end);
@@ -247,21 +240,21 @@ impl Segmenter {
     ) -> Option<(Range<usize>, Range<usize>)> {
         self.clear();
         let body = units.get(lead..units.len() - tail).unwrap_or_default();
-        let mut joined = false;
+        let mut is_compound = lead + tail > 0;
         let mut at = 0_usize;
         for run in body.split(|unit| class(unit.ch) == Class::Joiner) {
             let joiner = at
                 .checked_sub(1)
                 .and_then(|before| body.get(before))
                 .map(|unit| unit.ch);
-            joined |= joiner.is_some();
+            is_compound |= joiner.is_some();
             if !(joiner == Some('\'') && is_clitic(run)) {
                 self.run(run);
             }
             at += run.len() + 1;
         }
-        let is_whole = joined || self.parts.len() > 1 || lead + tail > 0;
-        if !is_whole || self.parts.len() > MAX_PARTS {
+        is_compound |= self.parts.len() > 1;
+        if !is_compound || self.parts.len() > MAX_PARTS {
             return None;
         }
         let start = self.buffer.len();

@@ -23,7 +23,7 @@ pub fn snippet(text: &str, query: &Query, max_chars: usize) -> String {
     let hits = hits(trimmed, query, &map);
     let room = max_chars.saturating_sub(2);
     let best = best_window(&hits, room);
-    let window = place(&best, room, map.len());
+    let window = place(trimmed, &map, &best, room);
     cut(trimmed, &map, window, &best, max_chars)
 }
 
@@ -138,16 +138,22 @@ fn best_window(hits: &[Match], room: usize) -> Range<usize> {
     best.2
 }
 
-/// A window of `room` characters around the span, inside a text of `len`.
-fn place(span: &Range<usize>, room: usize, len: usize) -> Range<usize> {
+/// A window of `room` characters around the span: from the start of its line if that fits, else from a little before the span,
+/// because what follows a word explains it more often.
+fn place(text: &str, map: &CharMap, span: &Range<usize>, room: usize) -> Range<usize> {
     if span.is_empty() {
-        return 0..room.min(len);
+        return 0..room.min(map.len());
     }
     let slack = room.saturating_sub(span.len());
-    // A little before the match, more after it: what follows a word explains it more often.
-    let start = span.start.saturating_sub(slack / 3);
-    let end = (start + room).min(len);
-    end.saturating_sub(room)..end
+    let before = text.get(..map.byte(span.start)).unwrap_or_default();
+    let line = map.char_at(before.rfind('\n').map_or(0, |newline| newline + 1));
+    let start = if span.start - line <= slack {
+        line
+    } else {
+        span.start - slack / 3
+    };
+    let end = (start + room).min(map.len());
+    start.min(end.saturating_sub(room))..end
 }
 
 fn cut(
@@ -215,10 +221,10 @@ fn end_near(text: &str, start: usize, limit: usize, keep: usize) -> usize {
     if text.get(limit..).unwrap_or_default().starts_with('\n') {
         return limit;
     }
-    // A whole line is worth up to a third of the room.
+    // A whole line is worth up to half of the room.
     if let Some(line) = rest
         .rfind('\n')
-        .filter(|line| *line >= after_keep && *line * 3 >= rest.len() * 2)
+        .filter(|line| *line >= after_keep && *line * 2 >= rest.len())
     {
         return start + line;
     }
