@@ -1,1 +1,25 @@
 //! The one SQLite of the memory engine.
+//!
+//! `libsqlite3-sys` links one SQLite into a build, so every crate that speaks SQL takes `rusqlite` from here:
+//! `memory_sqlite::rusqlite`.
+//!
+//! * [`Database`]: a file behind one writer thread and a few reader threads, for async callers of any runtime.
+//! * [`Options`]: who the file belongs to, its migrations, how durable a commit is.
+//! * [`sqlite_error`]: SQLite's result codes as [`memory_api::Error`].
+//! * [`fts5`]: tokenizers and ranking functions for the full-text engine, without `unsafe` at the caller's side.
+
+mod connect;
+mod database;
+mod error;
+pub mod fts5;
+mod options;
+mod queue;
+mod worker;
+
+pub use database::Database;
+pub use error::sqlite_error;
+pub use options::{Options, Synchronous};
+pub use rusqlite;
+
+#[cfg(test)]
+mod tests;
