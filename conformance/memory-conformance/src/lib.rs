@@ -1,1 +1,27 @@
-//! The suite that proves a memory plugin.
+#![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
+
+mod environment;
+mod failure;
+mod fixture;
+mod random;
+mod subject;
+
+mod scenario;
+mod suite;
+
+mod chunker;
+mod describe;
+mod index;
+mod lexical;
+
+pub mod oracle;
+
+pub use failure::{Failure, Outcome};
+pub use fixture::Fixture;
+pub use scenario::{Scenario, scenarios};
+pub use subject::Subject;
+pub use suite::Suite;
+
+#[cfg(test)]
+mod tests;

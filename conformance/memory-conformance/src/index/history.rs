@@ -1,0 +1,100 @@
+use memory_api::{Batch, EntryId, Seq, StoreId};
+
+use super::{Content, IndexKind, Word};
+
+/// A change, before a kind of index makes its own of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Never without words: chunkers give no blank entries.
+    Put(EntryId, Vec<Word>),
+    SetMeta(EntryId, u8),
+    Delete(EntryId),
+}
+
+/// The store of record in small: every change there was, and what is left of them.
+#[derive(Debug, Clone)]
+pub(crate) struct History {
+    store: StoreId,
+    log: Vec<(Seq, Change)>,
+    through: Seq,
+}
+
+impl History {
+    pub(crate) fn new(store: StoreId) -> Self {
+        Self {
+            store,
+            log: Vec::new(),
+            through: Seq(0),
+        }
+    }
+
+    pub(crate) fn store(&self) -> StoreId {
+        self.store
+    }
+
+    /// The last position of the store, changes of other kinds included.
+    pub(crate) fn through(&self) -> Seq {
+        self.through
+    }
+
+    /// Adds changes; every third position belongs to something else, as in a store with documents and vectors.
+    pub(crate) fn push(&mut self, changes: &[Change]) {
+        for change in changes {
+            let step = if self.through.0.is_multiple_of(3) {
+                2
+            } else {
+                1
+            };
+            self.through = Seq(self.through.0 + step);
+            self.log.push((self.through, change.clone()));
+        }
+    }
+
+    /// Adds positions that concern no index.
+    pub(crate) fn pass(&mut self, n_positions: u64) {
+        self.through = Seq(self.through.0 + n_positions);
+    }
+
+    /// Returns what an index that stands at `after` has to apply.
+    pub(crate) fn batch_after<K: IndexKind>(&self, after: Seq) -> Batch<K::Op> {
+        let ops = self
+            .log
+            .iter()
+            .filter(|(seq, _)| *seq > after)
+            .map(|(seq, change)| (*seq, K::op(change)))
+            .collect();
+        Batch::new(self.store, ops).with_through(self.through)
+    }
+
+    /// Returns the content after every change up to this position.
+    pub(crate) fn content_at(&self, at: Seq) -> Content {
+        let mut content = Content::new();
+        for (_, change) in self.log.iter().take_while(|(seq, _)| *seq <= at) {
+            match change {
+                Change::Put(id, words) => {
+                    content.insert(*id, words.iter().copied().collect());
+                }
+                Change::SetMeta(..) => {}
+                Change::Delete(id) => {
+                    content.remove(id);
+                }
+            }
+        }
+        content
+    }
+
+    pub(crate) fn content(&self) -> Content {
+        self.content_at(self.through)
+    }
+
+    /// Returns whether a search between these positions may say that this entry holds this word.
+    pub(crate) fn held_between(&self, from: Seq, to: Seq, id: EntryId, word: Word) -> bool {
+        let held_at = |at| {
+            self.content_at(at)
+                .get(&id)
+                .is_some_and(|words| words.contains(&word))
+        };
+        let changed = self.log.iter().map(|(seq, _)| *seq);
+        held_at(from) || changed.filter(|seq| *seq > from && *seq <= to).any(held_at)
+    }
+}

@@ -1,0 +1,170 @@
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use memory_api::{EntryId, Error, Hit, LexicalEntry, LexicalIndex, LexicalOp, LexicalQuery};
+
+use crate::failure::ensure;
+use crate::index::{Change, Content, IndexKind, Question, Word, fields, text_of};
+use crate::subject::Home;
+use crate::{Failure, Outcome};
+
+/// Lexical indexes, as the model sees them.
+#[derive(Debug)]
+pub(crate) enum Lexical {}
+
+impl IndexKind for Lexical {
+    type Op = LexicalOp;
+    type Index = dyn LexicalIndex;
+
+    async fn open(home: &Home<'_>) -> Outcome<Arc<Self::Index>> {
+        home.open_lexical().await
+    }
+
+    fn op(change: &Change) -> LexicalOp {
+        match change {
+            Change::Put(id, words) => put(*id, text_of(words)),
+            Change::SetMeta(id, tag) => LexicalOp::SetMeta(*id, fields(*tag)),
+            Change::Delete(id) => LexicalOp::Delete(*id),
+        }
+    }
+
+    async fn observe(index: &Self::Index, ids: &[EntryId]) -> Outcome<Content> {
+        // Two ways to see an entry, by its score and by its words, that have to agree.
+        let presence = Word(1).to_string();
+        let scores = index.score(&LexicalQuery::new(&presence, 0), ids).await?;
+        check_length(&scores, ids)?;
+        let mut content: Content = ids
+            .iter()
+            .zip(scores)
+            .filter(|(_, score)| score.is_some())
+            .map(|(id, _)| (*id, BTreeSet::new()))
+            .collect();
+        for word in Word::all() {
+            let text = word.to_string();
+            for hit in index.search(&LexicalQuery::new(&text, 1000)).await? {
+                let Some(words) = content.get_mut(&hit.id) else {
+                    return Err(Failure::new(format!(
+                        "`{word}` finds entry {}, which is not in the index by its own `score`",
+                        hit.id
+                    )));
+                };
+                ensure!(words.insert(word), "`{word}` finds entry {} twice", hit.id);
+            }
+        }
+        Ok(content)
+    }
+
+    async fn ask(index: &Self::Index, content: &Content, question: &Question) -> Outcome {
+        let text = text_of(&question.words);
+        let mut query = LexicalQuery::new(&text, question.k);
+        if let Some(allowed) = &question.allowed {
+            query = query.with_allowed(allowed);
+        }
+        let matches = |id: &EntryId| {
+            let words = content.get(id);
+            words.is_some_and(|words| question.words.iter().any(|word| words.contains(word)))
+        };
+        let is_allowed = |id: &EntryId| {
+            let allowed = question.allowed.as_ref();
+            allowed.is_none_or(|allowed| allowed.contains(id))
+        };
+        let n_expected = content
+            .keys()
+            .filter(|id| matches(id) && is_allowed(id))
+            .count()
+            .min(question.k);
+        let hits = index.search(&query).await?;
+        check_ranked(&hits, question.k)?;
+        ensure!(
+            hits.len() == n_expected,
+            "`{text}` gives {} hits instead of {n_expected}",
+            hits.len()
+        );
+        for hit in &hits {
+            ensure!(
+                matches(&hit.id),
+                "`{text}` finds entry {}, which holds none of it",
+                hit.id
+            );
+            ensure!(
+                is_allowed(&hit.id),
+                "`{text}` finds entry {}, which is not allowed",
+                hit.id
+            );
+        }
+        let ids: Vec<_> = content.keys().copied().collect();
+        let scores = index.score(&query, &ids).await?;
+        check_length(&scores, &ids)?;
+        for (id, score) in ids.iter().zip(scores) {
+            let found = hits.iter().find(|hit| hit.id == *id);
+            let expected = found.map(|hit| hit.score);
+            let agrees = match (score, expected) {
+                (None, _) => false,
+                (Some(score), Some(expected)) => close(score, expected),
+                // Not among the hits: below the cut, not allowed, or no match at all.
+                (Some(score), None) => (score > 0.0) == matches(id),
+            };
+            ensure!(
+                agrees,
+                "`{text}` gives entry {id} the score {score:?}, search gives {expected:?}"
+            );
+        }
+        Ok(())
+    }
+
+    async fn read_calls(index: &Self::Index) -> Vec<(&'static str, Option<Error>)> {
+        let text = Word(1).to_string();
+        let query = LexicalQuery::new(&text, 3);
+        vec![
+            ("search", index.search(&query).await.err()),
+            ("score", index.score(&query, &[EntryId(1)]).await.err()),
+            ("attainable", index.attainable(&query).await.err()),
+        ]
+    }
+}
+
+pub(super) fn put(id: EntryId, text: impl Into<String>) -> LexicalOp {
+    LexicalOp::Put(Box::new(LexicalEntry::new(id, text, fields(0))))
+}
+
+/// Two sums of the same terms may differ in their last bits.
+pub(super) fn close(left: f32, right: f32) -> bool {
+    const RELATIVE: f32 = 1e-5;
+    (left - right).abs() <= RELATIVE * left.abs().max(right.abs())
+}
+
+pub(super) fn check_length(scores: &[Option<f32>], ids: &[EntryId]) -> Outcome {
+    ensure!(
+        scores.len() == ids.len(),
+        "{} scores for {} ids",
+        scores.len(),
+        ids.len()
+    );
+    Ok(())
+}
+
+/// Checks what holds for the hits of any search.
+pub(super) fn check_ranked(hits: &[Hit], k: usize) -> Outcome {
+    ensure!(hits.len() <= k, "{} hits for k = {k}", hits.len());
+    let mut seen = BTreeSet::new();
+    for hit in hits {
+        ensure!(
+            hit.score.is_finite() && hit.score > 0.0,
+            "the score of hit {} is {}",
+            hit.id,
+            hit.score
+        );
+        ensure!(seen.insert(hit.id), "hit {} is there twice", hit.id);
+    }
+    for (better, worse) in hits.iter().zip(hits.iter().skip(1)) {
+        ensure!(
+            better.rank(worse).is_lt(),
+            "hit {} with {} stands before {} with {}",
+            better.id,
+            better.score,
+            worse.id,
+            worse.score
+        );
+    }
+    Ok(())
+}
