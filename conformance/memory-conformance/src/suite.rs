@@ -50,7 +50,8 @@ impl Suite {
     /// Runs what the command line asks for, as a test program does.
     pub fn run(self) -> ExitCode {
         let arguments = Arguments::from_args();
-        let conclusion = libtest_mimic::run(&arguments, self.trials());
+        let may_miss = environment::read(environment::ALLOW_UNAVAILABLE);
+        let conclusion = libtest_mimic::run(&arguments, self.trials(may_miss.as_deref()));
         if !arguments.list && ran_nothing(&conclusion) {
             #[expect(clippy::print_stderr, reason = "a test program talks to a person")]
             {
@@ -61,7 +62,8 @@ impl Suite {
         conclusion.exit_code()
     }
 
-    pub(crate) fn trials(self) -> Vec<Trial> {
+    /// Returns every test. The plugins in `may_miss`, separated by commas, may lack their environment.
+    pub(crate) fn trials(self, may_miss: Option<&str>) -> Vec<Trial> {
         let plugin = self.subject.plugin();
         let named = |name: &str| format!("{}::{name}", plugin.name);
         let manifest = check_manifest(plugin, &self.manifest);
@@ -71,8 +73,8 @@ impl Suite {
             Trial::test(named("manifest::xfails_are_known"), || Ok(xfails?)),
         ];
         let missing = self.subject.fixture().unavailable_reason();
-        let may_miss = environment::read(environment::ALLOW_UNAVAILABLE)
-            .is_some_and(|names| names.split(',').any(|name| name.trim() == plugin.name));
+        let may_miss =
+            may_miss.is_some_and(|names| names.split(',').any(|name| name.trim() == plugin.name));
         for scenario in scenarios(plugin.kind()) {
             let missing = missing.filter(|_| scenario.opens());
             let skipped = scenario.skipped_for(plugin).or_else(|| {

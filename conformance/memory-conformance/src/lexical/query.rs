@@ -135,7 +135,7 @@ const WITH_A_WORD: &[&str] = &[
     "wharf/pier",
     "don't wharf",
     "wharf'",
-    "'; DROP TABLE wharf; --",
+    "'; DROP TABLE wharf;",
     "C:\\wharf\\x",
     "%wharf%",
     "wharf?",
@@ -172,6 +172,7 @@ const WITH_SYNTAX: &[&str] = &[
     "wharf -",
     "-\"",
     "-wharf -pier",
+    "'; DROP TABLE wharf; --",
 ];
 
 pub(super) fn hostile_query_is_no_error(subject: &Subject) -> Outcome {

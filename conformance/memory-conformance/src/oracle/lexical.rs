@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{ErrorKind as IoErrorKind, Write as _};
+use std::io::ErrorKind as IoErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -205,12 +205,11 @@ fn read(path: &Path) -> Result<Content> {
     }
 }
 
-/// Replaces a file, so that it is the old or the new one at any moment.
+/// Replaces a file, so that it is the old or the new one at any moment. It outlives a killed process; what a power cut leaves is
+/// not worth the wait in a test double.
 fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let fresh = path.with_extension("new");
-    let mut file = fs::File::create(&fresh)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
+    fs::write(&fresh, bytes)?;
     fs::rename(fresh, path)
 }
 

@@ -1,0 +1,238 @@
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use memory_api::{
+    Chunked, Chunker, Document, DraftEntry, Error, ErrorKind, Factory, Fingerprint, Identity,
+    OpenContext, Plugin, Result, Warning, parse_config,
+};
+use memory_conformance::{Fixture, Subject, oracle, scenarios};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::check::{check_caught, check_honest, names_of_kind, subject};
+
+static PLUGIN: Plugin = Plugin::new::<Config>(
+    "broken",
+    "0.1.0",
+    "cuts as wrong as it is told to",
+    Factory::Chunker(open),
+);
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Config {
+    /// What it does wrong.
+    fault: String,
+}
+
+fn open(context: &OpenContext<'_>) -> Result<Arc<dyn Chunker>> {
+    let Factory::Chunker(open) = oracle::CHUNKER.factory else {
+        unreachable!("the oracle is a chunker")
+    };
+    Ok(Arc::new(Broken {
+        inner: open(&OpenContext::new(&serde_json::Value::Null))?,
+        fault: parse_config::<Config>(context.config)?.fault,
+        n_calls: AtomicUsize::new(0),
+    }))
+}
+
+#[derive(Debug)]
+struct Broken {
+    inner: Arc<dyn Chunker>,
+    fault: String,
+    n_calls: AtomicUsize,
+}
+
+impl Identity for Broken {
+    fn fingerprint(&self) -> Fingerprint {
+        Fingerprint(format!("broken {}", self.fault))
+    }
+}
+
+impl Chunker for Broken {
+    fn accepts(&self, document: &Document<'_>) -> bool {
+        match self.fault.as_str() {
+            "accepts_nothing" => false,
+            "accepts_only_its_own" => document.path == "journal/one.org",
+            _ => true,
+        }
+    }
+
+    fn chunk(&self, document: &Document<'_>) -> Result<Chunked> {
+        let mut chunked = self.inner.chunk(document)?;
+        let Chunked {
+            entries,
+            excluded,
+            warnings,
+            ..
+        } = &mut chunked;
+        match self.fault.as_str() {
+            // A span in bytes that were counted as characters.
+            "counts_characters" => {
+                for entry in entries {
+                    let start = document.text[..entry.span.start].chars().count();
+                    entry.span = start..start + entry.text.chars().count();
+                }
+            }
+            "ends_beyond" => {
+                if let Some(last) = entries.last_mut() {
+                    last.span.end = document.text.len() + 1;
+                }
+            }
+            "stands_for_nothing" => {
+                if let Some(last) = entries.last_mut() {
+                    last.span.start = last.span.end;
+                }
+            }
+            "wrong_order" => entries.reverse(),
+            "blank_entries" => {
+                if let Some(last) = entries.last().cloned() {
+                    entries.push(DraftEntry::new(" \u{feff}\n", last.span));
+                }
+            }
+            "torn_characters" => {
+                for entry in entries {
+                    let cut = entry.text.len().min(1601);
+                    let bytes = &entry.text.as_bytes()[..cut];
+                    entry.text = String::from_utf8_lossy(bytes).into_owned();
+                }
+            }
+            "loses_the_end" => {
+                entries.pop();
+            }
+            "loses_a_line" => {
+                for entry in entries {
+                    if let Some(end) = entry.text.trim_end().rfind('\n') {
+                        entry.span.end = entry.span.start + end;
+                    }
+                }
+            }
+            "excludes_what_it_cuts" => {
+                excluded.extend(entries.first().map(|entry| entry.span.clone()));
+            }
+            "excludes_twice" => {
+                let ranges: Vec<_> = entries.drain(..).map(|entry| entry.span).collect();
+                excluded.extend(ranges.iter().chain(&ranges).cloned());
+            }
+            "counts_its_calls" => {
+                let n_calls = self.n_calls.fetch_add(1, Ordering::Relaxed);
+                warnings.push(Warning::new(None, format!("call {n_calls}")));
+            }
+            "refuses_control_characters" if document.text.contains('\0') => {
+                return Err(Error::new(ErrorKind::InvalidInput, "control character"));
+            }
+            "panics_at_crlf" => assert!(!document.text.contains("\r\n"), "carriage return"),
+            "an_entry_for_nothing" if entries.is_empty() => {
+                entries.push(DraftEntry::new("(empty)", 0..0));
+            }
+            _ => {}
+        }
+        Ok(chunked)
+    }
+}
+
+/// A fault, the scenario that has to find it, and words of its message.
+const FAULTS: &[(&str, &str, &str)] = &[
+    (
+        "counts_characters",
+        "chunker::spans_are_ordered_and_on_char_borders",
+        "cuts a character in two",
+    ),
+    (
+        "ends_beyond",
+        "chunker::spans_are_ordered_and_on_char_borders",
+        "goes beyond the text",
+    ),
+    (
+        "stands_for_nothing",
+        "chunker::spans_are_ordered_and_on_char_borders",
+        "stands for no bytes",
+    ),
+    (
+        "wrong_order",
+        "chunker::spans_are_ordered_and_on_char_borders",
+        "comes after one that starts",
+    ),
+    ("blank_entries", "chunker::no_entry_is_blank", "is blank"),
+    (
+        "torn_characters",
+        "chunker::no_character_is_torn",
+        "replacement character",
+    ),
+    (
+        "loses_the_end",
+        "chunker::body_text_is_covered",
+        "in no entry and not excluded",
+    ),
+    (
+        "loses_a_line",
+        "chunker::body_text_is_covered",
+        "in no entry and not excluded",
+    ),
+    (
+        "excludes_what_it_cuts",
+        "chunker::excluded_text_is_in_no_entry",
+        "are in the entry of",
+    ),
+    (
+        "excludes_twice",
+        "chunker::excluded_text_is_in_no_entry",
+        "overlaps or precedes",
+    ),
+    (
+        "counts_its_calls",
+        "chunker::same_document_same_entries",
+        "gives another result",
+    ),
+    (
+        "refuses_control_characters",
+        "chunker::hostile_text_is_no_error",
+        "control character",
+    ),
+    (
+        "panics_at_crlf",
+        "chunker::hostile_text_is_no_error",
+        "the plugin panicked",
+    ),
+    (
+        "an_entry_for_nothing",
+        "chunker::empty_document_has_no_entries",
+        "has 1 entries",
+    ),
+    (
+        "accepts_nothing",
+        "chunker::hostile_text_is_no_error",
+        "Fixture::with_document",
+    ),
+];
+
+#[test]
+fn honest_chunker_passes() {
+    check_honest(&PLUGIN, "");
+}
+
+#[test]
+fn broken_chunkers_are_caught() {
+    for (fault, scenario, words) in FAULTS {
+        check_caught(&subject(&PLUGIN, fault), scenario, words);
+    }
+}
+
+#[test]
+fn every_chunker_scenario_catches_something() {
+    let catching: BTreeSet<_> = FAULTS.iter().map(|(_, scenario, _)| *scenario).collect();
+    assert_eq!(catching, names_of_kind(&PLUGIN));
+}
+
+#[test]
+fn fixture_names_the_documents_of_a_choosy_chunker() {
+    let config = serde_json::json!({ "fault": "accepts_only_its_own" });
+    let fixture = Fixture::config(config).with_document("journal", "journal/one.org");
+    let subject = Subject::new(&PLUGIN).with_fixture(fixture);
+    for scenario in scenarios(PLUGIN.kind()) {
+        if scenario.skipped_for(&PLUGIN).is_none() {
+            assert_eq!(scenario.check(&subject), Ok(()), "{}", scenario.name());
+        }
+    }
+}

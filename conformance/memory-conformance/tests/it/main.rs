@@ -1,0 +1,12 @@
+//! The suite has to fail: broken plugins, and the scenario that finds each of them out.
+
+#[cfg(test)]
+mod check;
+#[cfg(test)]
+mod chunker;
+#[cfg(test)]
+mod contract;
+#[cfg(test)]
+mod describe;
+#[cfg(test)]
+mod lexical;
