@@ -1,0 +1,296 @@
+//! Cuts what is too long for one entry.
+//!
+//! Text is split at the strongest kind of border that helps, and only where a piece is still too long at the next weaker one.
+//! The pieces are then packed into entries again.
+
+use std::ops::Range;
+
+use memory_text::estimate_tokens;
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::line::{lines, slice, trim};
+
+/// A kind of border, strongest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Border {
+    Block,
+    /// Between list items and between turns of a chat.
+    Part,
+    /// A blank line.
+    Stanza,
+    Line,
+    Sentence,
+    /// White space or a comma.
+    Word,
+    Grapheme,
+    /// Inside of a grapheme: for a letter with a thousand accents.
+    Char,
+}
+
+impl Border {
+    fn weaker(self) -> Option<Self> {
+        Some(match self {
+            Self::Block => Self::Part,
+            Self::Part => Self::Stanza,
+            Self::Stanza => Self::Line,
+            Self::Line => Self::Sentence,
+            Self::Sentence => Self::Word,
+            Self::Word => Self::Grapheme,
+            Self::Grapheme => Self::Char,
+            Self::Char => return None,
+        })
+    }
+
+    /// Returns the borders of this kind inside of `text`, ascending.
+    fn positions(self, text: &str) -> Vec<usize> {
+        match self {
+            // These are known to the caller alone.
+            Self::Block | Self::Part => Vec::new(),
+            Self::Stanza => {
+                let mut after_blank = false;
+                lines(text, 0)
+                    .filter(|line| {
+                        let begins = after_blank && !line.is_blank();
+                        after_blank = line.is_blank();
+                        begins
+                    })
+                    .map(|line| line.start)
+                    .collect()
+            }
+            Self::Line => lines(text, 0).skip(1).map(|line| line.start).collect(),
+            Self::Sentence => sentences(text),
+            Self::Word => words(text),
+            Self::Grapheme => text.grapheme_indices(true).skip(1).map(|(idx, _)| idx).collect(),
+            Self::Char => text.char_indices().skip(1).map(|(idx, _)| idx).collect(),
+        }
+    }
+}
+
+/// Returns where sentences begin, but for the first one.
+fn sentences(text: &str) -> Vec<usize> {
+    let mut positions = Vec::new();
+    let mut chars = text.char_indices().peekable();
+    while let Some((_, ch)) = chars.next() {
+        let wide = matches!(ch, '。' | '！' | '？' | '；' | '…');
+        if !wide && !matches!(ch, '.' | '!' | '?') {
+            continue;
+        }
+        let is_closing = |ch: char| {
+            matches!(ch, '。' | '！' | '？' | '；' | '…' | '.' | '!' | '?' | '"' | '\'' | ')' | ']' | '*' | '_')
+                || matches!(ch, '”' | '’' | '」' | '』' | '）' | '】' | '》')
+        };
+        while chars.next_if(|(_, ch)| is_closing(*ch)).is_some() {}
+        let mut spaced = false;
+        while chars.next_if(|(_, ch)| ch.is_whitespace()).is_some() {
+            spaced = true;
+        }
+        // Latin sentences need the space: `3.5` and `lib.rs` are none.
+        if let Some((idx, _)) = chars.peek().filter(|_| wide || spaced) {
+            positions.push(*idx);
+        }
+    }
+    positions
+}
+
+/// Returns where words begin, but for the first one; Chinese has no spaces, so its commas serve as well.
+fn words(text: &str) -> Vec<usize> {
+    let mut positions = Vec::new();
+    let mut after_gap = false;
+    for (idx, ch) in text.char_indices() {
+        let is_comma = matches!(ch, '，' | '、' | '：' | '；');
+        let is_gap = ch.is_whitespace() || is_comma;
+        if after_gap && !is_gap {
+            positions.push(idx);
+        }
+        after_gap = is_gap;
+    }
+    positions.retain(|idx| *idx > 0);
+    positions
+}
+
+/// A block on its way to become an entry, a part of one, or several.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Piece {
+    pub(crate) span: Range<usize>,
+    /// Where its list items or chat turns begin, but for the first one.
+    pub(crate) parts: Vec<usize>,
+    /// Whether it has sentences; code and tables have lines only.
+    pub(crate) prose: bool,
+}
+
+impl Piece {
+    /// Creates a piece without sentences and parts.
+    pub(crate) fn verbatim(span: Range<usize>) -> Self {
+        Self { span, ..Self::default() }
+    }
+}
+
+/// The smallest unit that packing moves.
+#[derive(Debug)]
+struct Atom {
+    span: Range<usize>,
+    /// The kind of border it begins with.
+    border: Border,
+    /// Tokens of its text, and of the white space behind it.
+    tokens: usize,
+    gap_tokens: usize,
+    prose: bool,
+}
+
+/// What cutting a run of pieces gives.
+#[derive(Debug, Default)]
+pub(crate) struct Cut {
+    /// The spans of the entries.
+    pub(crate) entries: Vec<Range<usize>>,
+    /// Whether the lead stands in no entry, since it did not fit together with the first text.
+    pub(crate) lead_left_out: bool,
+}
+
+/// Cuts text to size.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cutter<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) max_tokens: usize,
+    pub(crate) overlap_tokens: usize,
+}
+
+impl Cutter<'_> {
+    /// Cuts pieces that follow each other. A `lead`, which is a heading, belongs to the first entry and is never one alone.
+    pub(crate) fn cut(&self, lead: Option<Range<usize>>, pieces: &[Piece]) -> Cut {
+        let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else {
+            return Cut::default();
+        };
+        let start = lead.as_ref().map_or(first.span.start, |lead| lead.start);
+        let whole = trim(self.text, start..last.span.end);
+        if self.fits(whole.clone()) {
+            return Cut { entries: vec![whole], lead_left_out: false };
+        }
+        let mut atoms = Vec::new();
+        for (idx, piece) in pieces.iter().enumerate() {
+            let end = pieces.get(idx + 1).map_or(piece.span.end, |next| next.span.start);
+            self.split(piece.span.start..end, Border::Block, piece, Border::Block, &mut atoms);
+        }
+        self.pack(lead, &atoms)
+    }
+
+    fn fits(&self, span: Range<usize>) -> bool {
+        self.tokens(span) <= self.max_tokens
+    }
+
+    fn tokens(&self, span: Range<usize>) -> usize {
+        estimate_tokens(slice(self.text, span))
+    }
+
+    /// Splits a span into atoms. It begins with a border of the kind `begins`, and holds none that is stronger than `inside`.
+    fn split(&self, span: Range<usize>, begins: Border, piece: &Piece, inside: Border, atoms: &mut Vec<Atom>) {
+        let text = slice(self.text, span.clone());
+        let end = span.start + text.trim_end().len();
+        let tokens = self.tokens(span.start..end);
+        let weaker = inside.weaker();
+        let Some(weaker) = weaker.filter(|_| tokens > self.max_tokens) else {
+            let gap_tokens = self.tokens(end..span.end);
+            atoms.push(Atom { span, border: begins, tokens, gap_tokens, prose: piece.prose });
+            return;
+        };
+        let positions = match weaker {
+            Border::Part => piece.parts.clone(),
+            Border::Sentence if !piece.prose => Vec::new(),
+            weaker => weaker.positions(text).iter().map(|idx| span.start + idx).collect(),
+        };
+        let mut from = span.start;
+        let mut border = begins;
+        for position in positions {
+            self.split(from..position, border, piece, weaker, atoms);
+            from = position;
+            border = weaker;
+        }
+        self.split(from..span.end, border, piece, weaker, atoms);
+    }
+
+    fn pack(&self, lead: Option<Range<usize>>, atoms: &[Atom]) -> Cut {
+        let mut cut = Cut::default();
+        let mut rest = atoms;
+        // Where the text begins that the entry before added; what it repeated itself is not repeated again.
+        let mut added: Option<usize> = None;
+        while let Some(first) = rest.first() {
+            let budget = self.max_tokens.saturating_sub(first.tokens);
+            let start = match (added, &lead) {
+                (None, Some(lead)) if self.fits(lead.start..first.span.start + self.text_len(first)) => lead.start,
+                (None, lead) => {
+                    cut.lead_left_out = lead.is_some();
+                    first.span.start
+                }
+                (Some(added), _) => self.overlap(added, first, budget),
+            };
+            let n_atoms = self.fill(start, rest).max(1);
+            let (taken, left) = rest.split_at_checked(n_atoms).unwrap_or((rest, &[]));
+            let end = taken.last().map_or(first.span.end, |last| last.span.end);
+            let entry = trim(self.text, start..end);
+            if !entry.is_empty() {
+                cut.entries.push(entry);
+            }
+            added = Some(first.span.start);
+            rest = left;
+        }
+        cut
+    }
+
+    fn text_len(&self, atom: &Atom) -> usize {
+        slice(self.text, atom.span.clone()).trim_end().len()
+    }
+
+    /// Returns how many atoms fit into an entry that begins at `start`, at or before the first of them.
+    fn fill(&self, start: usize, atoms: &[Atom]) -> usize {
+        let Some(first) = atoms.first() else {
+            return 0;
+        };
+        let mut tokens = self.tokens(start..first.span.start);
+        let mut n_atoms = 0;
+        // The best place to stop in the second half of the entry.
+        let mut stop: Option<(Border, usize)> = None;
+        for atom in atoms {
+            if n_atoms > 0 && tokens + atom.tokens > self.max_tokens {
+                // The sum rounds up at every atom. Counting what is there at once often makes room again.
+                tokens = self.tokens(start..atom.span.start);
+                if tokens + atom.tokens > self.max_tokens {
+                    return stop.map_or(n_atoms, |(_, stop)| stop);
+                }
+            }
+            if n_atoms > 0 && tokens >= self.max_tokens / 2 && stop.is_none_or(|(border, _)| atom.border <= border) {
+                stop = Some((atom.border, n_atoms));
+            }
+            tokens += atom.tokens + atom.gap_tokens;
+            n_atoms += 1;
+        }
+        n_atoms
+    }
+
+    /// Returns where an entry begins that repeats text from `added` on before its first atom.
+    fn overlap(&self, added: usize, first: &Atom, budget: usize) -> usize {
+        let cut = first.span.start;
+        let budget = budget.min(self.overlap_tokens);
+        let tail = slice(self.text, added..cut);
+        if budget == 0 {
+            return cut;
+        }
+        let mut positions = Border::Line.positions(tail);
+        if first.prose {
+            positions.extend(Border::Sentence.positions(tail));
+        }
+        if first.border >= Border::Word {
+            positions.extend(Border::Word.positions(tail));
+        }
+        positions.sort_unstable();
+        let mut start = cut;
+        let mut tokens = 0;
+        for idx in positions.into_iter().rev() {
+            tokens += self.tokens(added + idx..start);
+            // Repeating all that was added would make the entry before needless.
+            if tokens > budget || slice(tail, 0..idx).trim_start().is_empty() {
+                break;
+            }
+            start = added + idx;
+        }
+        start
+    }
+}

@@ -1,0 +1,342 @@
+//! What a note says about itself: YAML between `---` lines at its beginning.
+
+use std::fmt;
+use std::ops::Range;
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use memory_api::{DocumentMeta, Timestamp, Warning};
+use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::{DuplicateKeyPolicy, Options, Spanned};
+
+use crate::line::{lines, slice};
+
+/// Longer front matter is taken for text.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// The beginning of a document.
+#[derive(Debug, Default)]
+pub(crate) struct FrontMatter {
+    pub(crate) meta: DocumentMeta,
+    /// The front matter's lines, where they are front matter.
+    pub(crate) excluded: Option<Range<usize>>,
+    /// The front matter's lines, where they are broken and therefore text: one block, whatever they look like.
+    pub(crate) text: Option<Range<usize>>,
+    /// Where the body begins.
+    pub(crate) body: usize,
+    pub(crate) warnings: Vec<Warning>,
+}
+
+impl FrontMatter {
+    /// Reads the front matter of `text[start..]`.
+    pub(crate) fn read(text: &str, start: usize) -> Self {
+        let none = Self {
+            body: start,
+            ..Self::default()
+        };
+        let mut rest = lines(text, start);
+        let Some(opening) = rest.next().filter(|line| line.text.trim_end() == "---") else {
+            return none;
+        };
+        let not_closed = |reason: &str| Self {
+            warnings: vec![Warning::new(Some(1), format!("front matter is taken for text: {reason}"))],
+            body: start,
+            ..Self::default()
+        };
+        let mut first = true;
+        let closing = loop {
+            let Some(line) = rest.next() else {
+                return not_closed("no line `---` or `...` closes it");
+            };
+            if std::mem::take(&mut first) && line.is_blank() {
+                return not_closed("a blank line follows `---`, which makes it a rule");
+            }
+            if line.start - opening.next > MAX_BYTES {
+                return not_closed("it is longer than 64 KiB");
+            }
+            if matches!(line.text.trim_end(), "---" | "...") {
+                break line;
+            }
+        };
+        let span = start..closing.end();
+        match parse(slice(text, opening.next..closing.start)) {
+            Ok(fields) => {
+                let (meta, warnings) = fields.into_meta();
+                Self {
+                    meta,
+                    excluded: Some(span),
+                    text: None,
+                    body: closing.next,
+                    warnings,
+                }
+            }
+            Err(warning) => Self {
+                text: Some(span),
+                body: closing.next,
+                warnings: vec![warning],
+                ..Self::default()
+            },
+        }
+    }
+}
+
+fn parse(yaml: &str) -> Result<Fields, Warning> {
+    // Notes come from anywhere: the limits keep small texts that expand or nest without end from costing time or stack.
+    let options: Options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_depth: 32,
+            max_nodes: 20_000,
+            max_aliases: 100,
+            max_anchors: 100,
+        },
+        alias_limits: serde_saphyr::alias_limits! {
+            max_total_replayed_events: 10_000,
+            max_replay_stack_depth: 8,
+        },
+        duplicate_keys: DuplicateKeyPolicy::FirstWins,
+        with_snippet: false,
+    };
+    if yaml.trim().is_empty() {
+        return Ok(Fields::default());
+    }
+    serde_saphyr::from_str_with_options(yaml, options).map_err(|err| {
+        let line = err.location().map_or(1, |location| file_line(location.line()));
+        let message = err.to_string().replace(['\n', '\r'], " ");
+        Warning::new(Some(line), format!("front matter is taken for text: {message}"))
+    })
+}
+
+/// Turns a line of the YAML into a line of the file, which has the opening `---` above it.
+fn file_line(line: u64) -> u32 {
+    u32::try_from(line).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// The keys this chunker knows, with the line each value stands in.
+#[derive(Debug, Default)]
+struct Fields {
+    title: Option<(u32, Value)>,
+    kind: Option<(u32, Value)>,
+    created: Option<(u32, Value)>,
+    date: Option<(u32, Value)>,
+    updated: Option<(u32, Value)>,
+    modified: Option<(u32, Value)>,
+    tags: Option<(u32, Value)>,
+}
+
+impl Fields {
+    fn field(&mut self, key: &str) -> Option<&mut Option<(u32, Value)>> {
+        Some(match key {
+            "title" => &mut self.title,
+            "type" => &mut self.kind,
+            "created" => &mut self.created,
+            "date" => &mut self.date,
+            "updated" => &mut self.updated,
+            "modified" => &mut self.modified,
+            "tags" => &mut self.tags,
+            _ => return None,
+        })
+    }
+
+    fn into_meta(self) -> (DocumentMeta, Vec<Warning>) {
+        let mut warnings = Vec::new();
+        let mut meta = DocumentMeta::default();
+        meta.title = read_text("title", self.title, &mut warnings);
+        meta.kind = read_text("type", self.kind, &mut warnings);
+        let created = read_time("created", self.created, &mut warnings);
+        let date = read_time("date", self.date, &mut warnings);
+        meta.created = created.or(date);
+        let updated = read_time("updated", self.updated, &mut warnings);
+        let modified = read_time("modified", self.modified, &mut warnings);
+        meta.updated = updated.or(modified);
+        meta.tags = read_tags(self.tags, &mut warnings);
+        warnings.sort_by_key(|warning| warning.line);
+        (meta, warnings)
+    }
+}
+
+fn read_text(key: &str, field: Option<(u32, Value)>, warnings: &mut Vec<Warning>) -> Option<String> {
+    let (line, value) = field?;
+    match value {
+        Value::Null => None,
+        Value::Text(text) | Value::Other(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        Value::List(_) | Value::Mapping => {
+            warnings.push(Warning::new(Some(line), format!("front matter key `{key}` is left out: it is no text")));
+            None
+        }
+    }
+}
+
+fn read_time(key: &str, field: Option<(u32, Value)>, warnings: &mut Vec<Warning>) -> Option<Timestamp> {
+    let (line, value) = field?;
+    let text = match &value {
+        Value::Null => return None,
+        Value::Text(text) | Value::Other(text) => text.as_str(),
+        Value::List(_) | Value::Mapping => "",
+    };
+    let time = parse_time(text.trim());
+    if time.is_none() {
+        let message = format!("front matter key `{key}` is left out: it is no date such as `2026-05-01`");
+        warnings.push(Warning::new(Some(line), message));
+    }
+    time
+}
+
+/// Reads a date or a date and time; without a zone it is UTC, without a time midnight.
+fn parse_time(text: &str) -> Option<Timestamp> {
+    // YAML's own timestamps may have a space before the offset.
+    let compact = text.replace(" +", "+").replace(" -", "-").replace(" Z", "Z");
+    let time = if let Ok(time) = compact.parse::<jiff::Timestamp>() {
+        time
+    } else if text.contains('[') {
+        // A zone's name alone would need the zone database of the machine.
+        return None;
+    } else {
+        // Not parseable as a civil time either is the caller's `None`.
+        let civil: DateTime = text.parse().ok()?;
+        civil.to_zoned(TimeZone::UTC).ok()?.timestamp()
+    };
+    Some(Timestamp(time.as_millisecond()))
+}
+
+fn read_tags(field: Option<(u32, Value)>, warnings: &mut Vec<Warning>) -> Vec<String> {
+    let mut tags: Vec<String> = Vec::new();
+    let mut add = |tag: &str| {
+        let tag = tag.trim();
+        if !tag.is_empty() && !tags.iter().any(|known| known == tag) {
+            tags.push(tag.to_owned());
+        }
+    };
+    let mut warn = |line, message: &str| {
+        warnings.push(Warning::new(Some(line), format!("front matter key `tags` {message}")));
+    };
+    match field {
+        None | Some((_, Value::Null)) => {}
+        Some((_, Value::Text(text))) => text.split([',', '，']).for_each(add),
+        Some((line, Value::List(items))) => {
+            for item in items {
+                match item {
+                    Value::Null => {}
+                    Value::Text(tag) | Value::Other(tag) => add(&tag),
+                    Value::List(_) | Value::Mapping => warn(line, "holds something that is no text, which is left out"),
+                }
+            }
+        }
+        Some((line, Value::Other(_) | Value::Mapping)) => {
+            warn(line, "is left out: it is no list and no text with commas");
+        }
+    }
+    tags
+}
+
+/// A value as far as it matters here.
+#[derive(Debug)]
+enum Value {
+    Null,
+    Text(String),
+    /// A number or a truth value, as text.
+    Other(String),
+    List(Vec<Self>),
+    Mapping,
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ValueVisitor)
+    }
+}
+
+struct ValueVisitor;
+
+impl<'de> Visitor<'de> for ValueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E: de::Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        Value::deserialize(deserializer)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::Text(text.to_owned()))
+    }
+
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Other(value.to_string()))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Other(value.to_string()))
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Other(value.to_string()))
+    }
+
+    fn visit_i128<E: de::Error>(self, value: i128) -> Result<Value, E> {
+        Ok(Value::Other(value.to_string()))
+    }
+
+    fn visit_u128<E: de::Error>(self, value: u128) -> Result<Value, E> {
+        Ok(Value::Other(value.to_string()))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
+        Ok(Value::Other(value.to_string()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(Value::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Value::Mapping)
+    }
+}
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(FieldsVisitor)
+    }
+}
+
+struct FieldsVisitor;
+
+impl<'de> Visitor<'de> for FieldsVisitor {
+    type Value = Fields;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a mapping of keys to values")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+        let mut fields = Fields::default();
+        while let Some(key) = map.next_key::<Value>()? {
+            let field = match &key {
+                Value::Text(key) => fields.field(key),
+                _ => None,
+            };
+            if let Some(field) = field {
+                let value: Spanned<Value> = map.next_value()?;
+                *field = Some((file_line(value.referenced.line()), value.value));
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(fields)
+    }
+}
