@@ -2,8 +2,9 @@
 
 use std::ops::{ControlFlow, Range};
 
-use crate::language::{Languages, detect, stems};
+use crate::language::{Languages, detect};
 use crate::segment::{Segment, segment};
+use crate::stem::Stems;
 
 /// Version of the analysis. It goes into every lexical index's fingerprint; bump it when tokens change.
 pub const ANALYSIS_VERSION: u32 = 1;
@@ -39,16 +40,19 @@ pub struct Token<'a> {
 pub fn analyze(text: &str, sink: &mut dyn FnMut(Token<'_>)) {
     let languages = detect(text);
     let mut position = 0_u32;
-    segment(text, |segment| {
-        tokens(segment, languages, position, sink);
-        position =
-            position.saturating_add(u32::try_from(segment.parts().len()).unwrap_or(u32::MAX));
-        ControlFlow::Continue(())
+    Stems::with(|stems| {
+        segment(text, |segment| {
+            tokens(segment, stems, languages, position, sink);
+            let taken = u32::try_from(segment.parts().len()).unwrap_or(u32::MAX);
+            position = position.saturating_add(taken);
+            ControlFlow::Continue(())
+        });
     });
 }
 
 fn tokens(
     segment: &Segment<'_>,
+    stems: &mut Stems,
     languages: Languages,
     first: u32,
     sink: &mut dyn FnMut(Token<'_>),
@@ -74,14 +78,9 @@ fn tokens(
                 send(text, Form::Exact, range);
             }
         } else if part.is_word {
-            stems(
-                segment.lower(part),
-                segment.text(part),
-                languages,
-                &mut |stem| {
-                    send(stem, Form::Stem, part.range.clone());
-                },
-            );
+            stems.of(segment.lower(part), segment.text(part), languages, |stem| {
+                send(stem, Form::Stem, part.range.clone());
+            });
         }
     }
 }

@@ -1,20 +1,16 @@
-//! Languages: their stop words, how to recognise them, their stems.
+//! Languages: their stop words, and how to recognise them by these.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
-use rust_stemmers::{Algorithm, Stemmer};
+use rust_stemmers::Algorithm;
 
 use crate::normalise::push_folded;
-use crate::script::{Script, script};
 use crate::segment::segment;
 
 /// How many words of a text are looked at to recognise its language.
 const SAMPLE: usize = 96;
-/// Longer words are no words; they keep their form, which also bounds what a stemmer has to chew.
-const MAX_STEMMED: usize = 64;
-
 /// Languages in Latin letters other than English; a bit for each of [`LATIN`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Languages(u32);
@@ -155,6 +151,22 @@ const HINDI: [&str; 50] = [
     "साथ",
 ];
 
+impl Languages {
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The stemmers of these languages.
+    pub(crate) fn algorithms(self) -> impl Iterator<Item = Algorithm> {
+        let has = move |idx: usize| self.0 & (1 << idx) != 0;
+        LATIN
+            .iter()
+            .enumerate()
+            .filter(move |(idx, _)| has(*idx))
+            .map(|(_, (_, algorithm))| *algorithm)
+    }
+}
+
 /// For each stop word, as it is compared, the languages it belongs to.
 static STOP_WORDS: LazyLock<HashMap<String, u32>> = LazyLock::new(|| {
     let mut all: HashMap<String, u32> = HashMap::new();
@@ -224,50 +236,5 @@ pub(crate) fn detect(text: &str) -> Languages {
         Languages(leaders)
     } else {
         Languages::default()
-    }
-}
-
-/// Calls `sink` with each distinct stem of a word, given in lower case and as it is compared.
-///
-/// English comes first for Latin letters, always: a note of one language is asked for in another, and a short text gives no clue.
-pub(crate) fn stems(lower: &str, text: &str, languages: Languages, sink: &mut dyn FnMut(&str)) {
-    let algorithm = match lower.chars().next().map_or(Script::Other, script) {
-        Script::Latin => Algorithm::English,
-        Script::Cyrillic => Algorithm::Russian,
-        Script::Greek => Algorithm::Greek,
-        Script::Arabic => Algorithm::Arabic,
-        Script::Tamil => Algorithm::Tamil,
-        Script::Other => return sink(text),
-    };
-    if lower.len() > MAX_STEMMED {
-        return sink(text);
-    }
-    let first = stem(algorithm, lower, text);
-    sink(&first);
-    if algorithm != Algorithm::English || languages == Languages::default() {
-        return;
-    }
-    let mut seen = vec![first];
-    for (idx, (_, own)) in LATIN.iter().enumerate() {
-        if languages.0 & (1 << idx) != 0 {
-            let other = stem(*own, lower, text);
-            if !seen.contains(&other) {
-                sink(&other);
-                seen.push(other);
-            }
-        }
-    }
-}
-
-fn stem(algorithm: Algorithm, lower: &str, text: &str) -> String {
-    let stemmer = Stemmer::create(algorithm);
-    let stem = stemmer.stem(lower);
-    let mut folded = String::with_capacity(stem.len());
-    stem.chars().for_each(|c| push_folded(c, &mut folded));
-    // Some algorithms take a short word for an ending altogether.
-    if folded.is_empty() {
-        text.to_owned()
-    } else {
-        folded
     }
 }

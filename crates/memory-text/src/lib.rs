@@ -19,6 +19,7 @@ mod query;
 mod script;
 mod segment;
 mod snippet;
+mod stem;
 mod token_set;
 
 pub use analysis::{ANALYSIS_VERSION, Form, Token, analyze};

@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 
 use crate::analysis::Form;
 use crate::cjk::run_terms;
-use crate::language::{Languages, detect, is_stop_word, stems};
+use crate::language::{Languages, detect, is_stop_word};
 use crate::script::{Class, class};
 use crate::segment::{Part, Segment, segment};
+use crate::stem::Stems;
 
 /// Clauses beyond these are not looked at: a pasted page is as well described by its first words.
 const MAX_CLAUSES: usize = 128;
@@ -253,8 +254,10 @@ impl Builder {
         let is_stop = is_stop || is_stop_word(text, self.languages);
         let mut terms = Vec::new();
         if part.is_word {
-            stems(segment.lower(part), text, self.languages, &mut |stem| {
-                terms.push(Term::new(stem, Form::Stem, 0.0));
+            Stems::with(|stems| {
+                stems.of(segment.lower(part), text, self.languages, |stem| {
+                    terms.push(Term::new(stem, Form::Stem, 0.0));
+                });
             });
         }
         let stem_weight = if terms.is_empty() {
