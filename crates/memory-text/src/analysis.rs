@@ -2,6 +2,7 @@
 
 use std::ops::{ControlFlow, Range};
 
+use crate::date::Date;
 use crate::language::{Languages, detect};
 use crate::segment::{Segment, segment};
 use crate::stem::Stems;
@@ -72,6 +73,11 @@ fn tokens(
             && let Some((text, range)) = &whole
         {
             send(text, Form::Exact, range.clone());
+            if let Some(date) = Date::from_digits(text) {
+                for text in [date.year_month(), date.month_day()].into_iter().flatten() {
+                    send(&text, Form::Exact, range.clone());
+                }
+            }
         }
         if segment.is_solid() {
             if let Some((text, range)) = segment.pair(index) {

@@ -8,10 +8,12 @@
 //! * Scripts without spaces between words (Chinese, Japanese, Thai, Khmer …) and Hangul give single characters and overlapping
 //!   pairs, so that any part of a run is found.
 //! * Identifiers, versions, paths and addresses are tokens as a whole and in parts.
+//! * Dates in digits are found by dates in words (`2023-05-04` by `May 4th`, `5月4日`).
 //! * Words also give their Snowball stem, in a namespace of its own ([`Form::Stem`]).
 #![warn(missing_docs)]
 mod analysis;
 mod cjk;
+mod date;
 mod estimate;
 mod language;
 mod normalise;

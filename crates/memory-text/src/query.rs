@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use crate::analysis::Form;
 use crate::cjk::run_terms;
+use crate::date::named;
 use crate::language::{Languages, detect, is_stop_word};
 use crate::script::{Class, class};
 use crate::segment::{Part, Segment, segment};
@@ -12,6 +13,8 @@ use crate::stem::Stems;
 
 /// Clauses beyond these are not looked at: a pasted page is as well described by its first words.
 const MAX_CLAUSES: usize = 128;
+/// Words of one stretch of text beyond these are not looked at, for the same reason.
+const MAX_WORDS: usize = 4096;
 /// What the stems of a word count, its exact form counts the rest: an inflected word is found, the very word comes first.
 const STEMS: f32 = 0.5;
 /// What a part of a compound counts beside the whole.
@@ -186,14 +189,29 @@ struct Builder {
 impl Builder {
     fn add(&mut self, piece: &Piece<'_>) {
         match piece {
-            Piece::Text(text) => segment(text, |segment| {
-                self.segment(text, segment);
-                if self.positive.len() < 4 * MAX_CLAUSES {
-                    ControlFlow::Continue(())
-                } else {
-                    ControlFlow::Break(())
+            Piece::Text(text) => {
+                let mut words = Vec::new();
+                segment(text, |segment| {
+                    self.segment(text, segment);
+                    words.extend(
+                        segment
+                            .parts()
+                            .iter()
+                            .map(|part| segment.text(part).to_owned()),
+                    );
+                    if self.positive.len() < 4 * MAX_CLAUSES && words.len() < MAX_WORDS {
+                        ControlFlow::Continue(())
+                    } else {
+                        ControlFlow::Break(())
+                    }
+                });
+                for date in named(&words) {
+                    let tokens: Vec<String> = date.tokens().collect();
+                    let weight = 1.0 / tokens.len() as f32;
+                    let term = |text: String| Term::new(text, Form::Exact, weight);
+                    self.push(Clause::Word(tokens.into_iter().map(term).collect()), false);
                 }
-            }),
+            }
             Piece::Phrase(text) => {
                 let words = phrase(text);
                 if !words.is_empty() {

@@ -1,4 +1,5 @@
 mod analysis;
+mod date;
 mod estimate;
 mod language;
 mod properties;
