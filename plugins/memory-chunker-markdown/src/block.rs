@@ -8,17 +8,22 @@ use std::ops::Range;
 
 use crate::line::{Line, lines, slice};
 use crate::syntax::{
-    COMMENT_END, Fence, HtmlEnd, atx_heading, delimiter_row, html_start, is_rule, list_marker, setext_title,
-    setext_underline, table_columns,
+    COMMENT_END, Fence, HtmlEnd, atx_heading, delimiter_row, html_start, is_rule, list_marker,
+    setext_title, setext_underline, table_columns,
 };
 
 /// What a block is, as far as cutting asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
-    Heading { level: usize, title: String },
+    Heading {
+        level: usize,
+        title: String,
+    },
     Paragraph,
     /// A list item with all that is nested in it; items with the same mark in a row form one list.
-    Item { mark: u8 },
+    Item {
+        mark: u8,
+    },
     Quote,
     Table,
     /// A code fence, indented code or HTML: text without sentences.
@@ -58,13 +63,24 @@ struct Open<'a> {
 
 #[derive(Debug)]
 enum State<'a> {
-    Paragraph { last: Line<'a> },
+    Paragraph {
+        last: Line<'a>,
+    },
     Fence(Fence),
     Indented,
-    Html { end: HtmlEnd, comment: bool },
+    Html {
+        end: HtmlEnd,
+        comment: bool,
+    },
     Table,
     Quote(Inner),
-    Item { mark: u8, width: usize, empty: bool, after_blank: bool, inner: Inner },
+    Item {
+        mark: u8,
+        width: usize,
+        empty: bool,
+        after_blank: bool,
+        inner: Inner,
+    },
 }
 
 /// What is known of the inside of a quote or list item: whether its last line may go on without the container's prefix.
@@ -144,15 +160,22 @@ impl<'a> Scanner<'a> {
                 (belongs, belongs)
             }
             State::Quote(inner) => {
-                let belongs = if let Some(quoted) = content.strip_prefix('>').filter(|_| columns < 4) {
-                    inner.feed(quoted);
-                    true
-                } else {
-                    is_lazy(inner, line)
-                };
+                let belongs =
+                    if let Some(quoted) = content.strip_prefix('>').filter(|_| columns < 4) {
+                        inner.feed(quoted);
+                        true
+                    } else {
+                        is_lazy(inner, line)
+                    };
                 (belongs, belongs)
             }
-            State::Item { width, empty, after_blank, inner, .. } => {
+            State::Item {
+                width,
+                empty,
+                after_blank,
+                inner,
+                ..
+            } => {
                 let belongs = if line.is_blank() {
                     *after_blank = true;
                     inner.in_paragraph = false;
@@ -195,12 +218,18 @@ impl<'a> Scanner<'a> {
                 let above = slice(self.text, span.start..last.start).trim_end().len();
                 self.push(Kind::Paragraph, span.start..span.start + above);
             }
-            self.open = Some(Open { state: State::Table, span: last.start..line.end() });
+            self.open = Some(Open {
+                state: State::Table,
+                span: last.start..line.end(),
+            });
             return true;
         }
         let ends = line.is_blank() || (shallow && interrupts_paragraph(content));
         let end = if ends { span.end } else { line.end() };
-        self.open = Some(Open { state: State::Paragraph { last: line }, span: span.start..end });
+        self.open = Some(Open {
+            state: State::Paragraph { last: line },
+            span: span.start..end,
+        });
         !ends
     }
 
@@ -236,7 +265,11 @@ impl<'a> Scanner<'a> {
         } else if let Some(end) = html_start(content, false) {
             let comment = end == COMMENT_END;
             if end.is_in(content) {
-                let kind = if comment && ends_comment(content) { Kind::Comment } else { Kind::Verbatim };
+                let kind = if comment && ends_comment(content) {
+                    Kind::Comment
+                } else {
+                    Kind::Verbatim
+                };
                 return self.push(kind, span);
             }
             State::Html { end, comment }
@@ -283,7 +316,10 @@ fn interrupts_paragraph(content: &str) -> bool {
 
 fn begins_leaf(content: &str) -> bool {
     // Most lines begin with a letter, and none of the blocks does.
-    content.bytes().next().is_some_and(|first| first.is_ascii_punctuation())
+    content
+        .bytes()
+        .next()
+        .is_some_and(|first| first.is_ascii_punctuation())
         && (content.starts_with('>')
             || atx_heading(content).is_some()
             || Fence::open(content).is_some()
@@ -297,4 +333,3 @@ fn ends_comment(content: &str) -> bool {
         .rsplit_once("-->")
         .is_some_and(|(_, after)| after.trim().is_empty())
 }
-

@@ -34,7 +34,9 @@ impl MarkdownChunker {
 
 impl Identity for MarkdownChunker {
     fn fingerprint(&self) -> Fingerprint {
-        let Config { split, max_tokens, .. } = self.config;
+        let Config {
+            split, max_tokens, ..
+        } = self.config;
         Fingerprint(format!(
             "{}/{CUT_VERSION} split={} max_tokens={max_tokens} overlap_tokens={}",
             crate::NAME,
@@ -56,7 +58,11 @@ impl Chunker for MarkdownChunker {
 
     fn chunk(&self, document: &Document<'_>) -> Result<Chunked> {
         let text = document.text;
-        let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+        let start = if text.starts_with(BYTE_ORDER_MARK) {
+            BYTE_ORDER_MARK.len_utf8()
+        } else {
+            0
+        };
         let front_matter = FrontMatter::read(text, start);
 
         let mut chunked = Chunked::default();
@@ -77,7 +83,10 @@ impl Chunker for MarkdownChunker {
             chunked,
             headings: Vec::new(),
         };
-        let broken = front_matter.text.map(|span| Block { kind: Kind::Paragraph, span });
+        let broken = front_matter.text.map(|span| Block {
+            kind: Kind::Paragraph,
+            span,
+        });
         let mut heading = None;
         let mut body = Vec::new();
         for block in broken.into_iter().chain(blocks(text, front_matter.body)) {
@@ -90,7 +99,10 @@ impl Chunker for MarkdownChunker {
             }
         }
         builder.section(heading, &body);
-        builder.chunked.excluded.sort_unstable_by_key(|span| span.start);
+        builder
+            .chunked
+            .excluded
+            .sort_unstable_by_key(|span| span.start);
         Ok(builder.chunked)
     }
 }
@@ -132,12 +144,18 @@ impl Builder<'_> {
 
     /// Returns a piece per block, a list being one. Rules at the borders of a section say nothing and are left out.
     fn section_pieces(&mut self, has_heading: bool, mut body: &[Block]) -> Vec<Piece> {
-        while let Some((last, rest)) = body.split_last().filter(|(last, _)| last.kind == Kind::Rule) {
+        while let Some((last, rest)) = body
+            .split_last()
+            .filter(|(last, _)| last.kind == Kind::Rule)
+        {
             self.exclude([last.span.clone()]);
             body = rest;
         }
         // Below a heading a rule is inside of the entry, which is one piece of the file.
-        while let Some((first, rest)) = body.split_first().filter(|(first, _)| !has_heading && first.kind == Kind::Rule) {
+        while let Some((first, rest)) = body
+            .split_first()
+            .filter(|(first, _)| !has_heading && first.kind == Kind::Rule)
+        {
             self.exclude([first.span.clone()]);
             body = rest;
         }
@@ -148,7 +166,9 @@ impl Builder<'_> {
             .filter_map(|blocks| {
                 let (first, last) = (blocks.first()?, blocks.last()?);
                 let mut piece = self.piece(first);
-                piece.parts.extend(blocks.iter().skip(1).map(|item| item.span.start));
+                piece
+                    .parts
+                    .extend(blocks.iter().skip(1).map(|item| item.span.start));
                 piece.span.end = last.span.end;
                 Some(piece)
             })
@@ -171,9 +191,15 @@ impl Builder<'_> {
                 }
                 _ => {
                     let piece = self.piece(block);
-                    let mut start = comment.take().map_or(piece.span.start, |comment| comment.start);
+                    let mut start = comment
+                        .take()
+                        .map_or(piece.span.start, |comment| comment.start);
                     for end in piece.parts.into_iter().chain([piece.span.end]) {
-                        pieces.push(Piece { span: start..end, parts: Vec::new(), prose: piece.prose });
+                        pieces.push(Piece {
+                            span: start..end,
+                            parts: Vec::new(),
+                            prose: piece.prose,
+                        });
                         start = end;
                     }
                 }
@@ -197,7 +223,11 @@ impl Builder<'_> {
         } else {
             Vec::new()
         };
-        Piece { span, parts, prose: true }
+        Piece {
+            span,
+            parts,
+            prose: true,
+        }
     }
 
     /// Returns whether there is anything to read. A chunk of marks that nobody sees would find nothing.
@@ -207,7 +237,9 @@ impl Builder<'_> {
                 || ch.is_control()
                 || matches!(ch, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | BYTE_ORDER_MARK)
         };
-        !slice(self.cutter.text, piece.span.clone()).chars().all(is_mark)
+        !slice(self.cutter.text, piece.span.clone())
+            .chars()
+            .all(is_mark)
     }
 
     fn add(&mut self, heading: Option<Range<usize>>, pieces: &[Piece]) {

@@ -60,7 +60,11 @@ impl Border {
             Self::Line => lines(text, 0).skip(1).map(|line| line.start).collect(),
             Self::Sentence => sentences(text),
             Self::Word => words(text),
-            Self::Grapheme => text.grapheme_indices(true).skip(1).map(|(idx, _)| idx).collect(),
+            Self::Grapheme => text
+                .grapheme_indices(true)
+                .skip(1)
+                .map(|(idx, _)| idx)
+                .collect(),
             Self::Char => text.char_indices().skip(1).map(|(idx, _)| idx).collect(),
         }
     }
@@ -76,8 +80,22 @@ fn sentences(text: &str) -> Vec<usize> {
             continue;
         }
         let is_closing = |ch: char| {
-            matches!(ch, '。' | '！' | '？' | '；' | '…' | '.' | '!' | '?' | '"' | '\'' | ')' | ']' | '*' | '_')
-                || matches!(ch, '”' | '’' | '」' | '』' | '）' | '】' | '》')
+            matches!(
+                ch,
+                '。' | '！'
+                    | '？'
+                    | '；'
+                    | '…'
+                    | '.'
+                    | '!'
+                    | '?'
+                    | '"'
+                    | '\''
+                    | ')'
+                    | ']'
+                    | '*'
+                    | '_'
+            ) || matches!(ch, '”' | '’' | '」' | '』' | '）' | '】' | '》')
         };
         while chars.next_if(|(_, ch)| is_closing(*ch)).is_some() {}
         let mut spaced = false;
@@ -121,7 +139,10 @@ pub(crate) struct Piece {
 impl Piece {
     /// Creates a piece without sentences and parts.
     pub(crate) fn verbatim(span: Range<usize>) -> Self {
-        Self { span, ..Self::default() }
+        Self {
+            span,
+            ..Self::default()
+        }
     }
 }
 
@@ -129,11 +150,10 @@ impl Piece {
 #[derive(Debug)]
 struct Atom {
     span: Range<usize>,
+    /// Where its text ends and the white space behind it begins.
+    text_end: usize,
     /// The kind of border it begins with.
     border: Border,
-    /// Tokens of its text, and of the white space behind it.
-    tokens: usize,
-    gap_tokens: usize,
     prose: bool,
 }
 
@@ -163,14 +183,25 @@ impl Cutter<'_> {
         let start = lead.as_ref().map_or(first.span.start, |lead| lead.start);
         let whole = trim(self.text, start..last.span.end);
         if self.fits(whole.clone()) {
-            return Cut { entries: vec![whole], lead_left_out: false };
+            return Cut {
+                entries: vec![whole],
+                lead_left_out: false,
+            };
         }
         let mut atoms = Vec::new();
         for (idx, piece) in pieces.iter().enumerate() {
-            let end = pieces.get(idx + 1).map_or(piece.span.end, |next| next.span.start);
-            self.split(piece.span.start..end, Border::Block, piece, Border::Block, &mut atoms);
+            let end = pieces
+                .get(idx + 1)
+                .map_or(piece.span.end, |next| next.span.start);
+            self.split(
+                piece.span.start..end,
+                Border::Block,
+                piece,
+                Border::Block,
+                &mut atoms,
+            );
         }
-        self.pack(lead, &atoms)
+        self.pack(lead.as_ref(), &atoms)
     }
 
     fn fits(&self, span: Range<usize>) -> bool {
@@ -182,20 +213,34 @@ impl Cutter<'_> {
     }
 
     /// Splits a span into atoms. It begins with a border of the kind `begins`, and holds none that is stronger than `inside`.
-    fn split(&self, span: Range<usize>, begins: Border, piece: &Piece, inside: Border, atoms: &mut Vec<Atom>) {
+    fn split(
+        &self,
+        span: Range<usize>,
+        begins: Border,
+        piece: &Piece,
+        inside: Border,
+        atoms: &mut Vec<Atom>,
+    ) {
         let text = slice(self.text, span.clone());
-        let end = span.start + text.trim_end().len();
-        let tokens = self.tokens(span.start..end);
-        let weaker = inside.weaker();
-        let Some(weaker) = weaker.filter(|_| tokens > self.max_tokens) else {
-            let gap_tokens = self.tokens(end..span.end);
-            atoms.push(Atom { span, border: begins, tokens, gap_tokens, prose: piece.prose });
+        let text_end = span.start + text.trim_end().len();
+        let weaker = inside.weaker().filter(|_| !self.fits(span.start..text_end));
+        let Some(weaker) = weaker else {
+            atoms.push(Atom {
+                span,
+                text_end,
+                border: begins,
+                prose: piece.prose,
+            });
             return;
         };
         let positions = match weaker {
             Border::Part => piece.parts.clone(),
             Border::Sentence if !piece.prose => Vec::new(),
-            weaker => weaker.positions(text).iter().map(|idx| span.start + idx).collect(),
+            weaker => weaker
+                .positions(text)
+                .iter()
+                .map(|idx| span.start + idx)
+                .collect(),
         };
         let mut from = span.start;
         let mut border = begins;
@@ -207,24 +252,24 @@ impl Cutter<'_> {
         self.split(from..span.end, border, piece, weaker, atoms);
     }
 
-    fn pack(&self, lead: Option<Range<usize>>, atoms: &[Atom]) -> Cut {
+    fn pack(&self, lead: Option<&Range<usize>>, atoms: &[Atom]) -> Cut {
         let mut cut = Cut::default();
         let mut rest = atoms;
         // Where the text begins that the entry before added; what it repeated itself is not repeated again.
         let mut added: Option<usize> = None;
         while let Some(first) = rest.first() {
-            let budget = self.max_tokens.saturating_sub(first.tokens);
-            let start = match (added, &lead) {
-                (None, Some(lead)) if self.fits(lead.start..first.span.start + self.text_len(first)) => lead.start,
+            let start = match (added, lead) {
+                (None, Some(lead)) if self.fits(lead.start..first.text_end) => lead.start,
                 (None, lead) => {
                     cut.lead_left_out = lead.is_some();
                     first.span.start
                 }
-                (Some(added), _) => self.overlap(added, first, budget),
+                (Some(added), _) => self.overlap(added, first),
             };
-            let n_atoms = self.fill(start, rest).max(1);
-            let (taken, left) = rest.split_at_checked(n_atoms).unwrap_or((rest, &[]));
-            let end = taken.last().map_or(first.span.end, |last| last.span.end);
+            let (taken, left) = rest
+                .split_at_checked(self.fill(start, rest))
+                .unwrap_or((rest, &[]));
+            let end = taken.last().map_or(first.text_end, |last| last.text_end);
             let entry = trim(self.text, start..end);
             if !entry.is_empty() {
                 cut.entries.push(entry);
@@ -235,44 +280,38 @@ impl Cutter<'_> {
         cut
     }
 
-    fn text_len(&self, atom: &Atom) -> usize {
-        slice(self.text, atom.span.clone()).trim_end().len()
-    }
-
-    /// Returns how many atoms fit into an entry that begins at `start`, at or before the first of them.
+    /// Returns how many atoms make an entry that begins at `start`, at or before the first of them; at least one.
     fn fill(&self, start: usize, atoms: &[Atom]) -> usize {
-        let Some(first) = atoms.first() else {
-            return 0;
-        };
-        let mut tokens = self.tokens(start..first.span.start);
-        let mut n_atoms = 0;
-        // The best place to stop in the second half of the entry.
-        let mut stop: Option<(Border, usize)> = None;
-        for atom in atoms {
-            if n_atoms > 0 && tokens + atom.tokens > self.max_tokens {
-                // The sum rounds up at every atom. Counting what is there at once often makes room again.
-                tokens = self.tokens(start..atom.span.start);
-                if tokens + atom.tokens > self.max_tokens {
-                    return stop.map_or(n_atoms, |(_, stop)| stop);
-                }
-            }
-            if n_atoms > 0 && tokens >= self.max_tokens / 2 && stop.is_none_or(|(border, _)| atom.border <= border) {
-                stop = Some((atom.border, n_atoms));
-            }
-            tokens += atom.tokens + atom.gap_tokens;
-            n_atoms += 1;
+        // Estimates of parts do not add up to the estimate of the whole, so the whole is asked for: in growing steps first, to
+        // look no further ahead than about one entry.
+        let fits = |atom: &Atom| self.fits(start..atom.text_end);
+        let mut step = 1;
+        while atoms.get(step).is_some_and(fits) {
+            step *= 2;
         }
-        n_atoms
+        let known = step / 2;
+        let ahead = atoms.get(known..atoms.len().min(step)).unwrap_or_default();
+        let n_atoms = (known + ahead.partition_point(fits)).max(1);
+        let Some(next) = atoms.get(n_atoms) else {
+            return n_atoms;
+        };
+        // The strongest border in the second half of the entry is the best one to stop at, the last of equals.
+        let middle = usize::midpoint(start, next.span.start);
+        (1..=n_atoms)
+            .rev()
+            .filter_map(|idx| Some((idx, atoms.get(idx)?)))
+            .take_while(|(_, atom)| atom.span.start >= middle)
+            .min_by_key(|(_, atom)| atom.border)
+            .map_or(n_atoms, |(idx, _)| idx)
     }
 
     /// Returns where an entry begins that repeats text from `added` on before its first atom.
-    fn overlap(&self, added: usize, first: &Atom, budget: usize) -> usize {
+    fn overlap(&self, added: usize, first: &Atom) -> usize {
         let cut = first.span.start;
-        let budget = budget.min(self.overlap_tokens);
-        let tail = slice(self.text, added..cut);
-        if budget == 0 {
+        if self.overlap_tokens == 0 {
             return cut;
         }
+        let tail = slice(self.text, added..cut);
         let mut positions = Border::Line.positions(tail);
         if first.prose {
             positions.extend(Border::Sentence.positions(tail));
@@ -281,16 +320,23 @@ impl Cutter<'_> {
             positions.extend(Border::Word.positions(tail));
         }
         positions.sort_unstable();
-        let mut start = cut;
+        let mut starts = Vec::new();
         let mut tokens = 0;
+        let mut from = cut;
         for idx in positions.into_iter().rev() {
-            tokens += self.tokens(added + idx..start);
+            tokens += self.tokens(added + idx..from);
             // Repeating all that was added would make the entry before needless.
-            if tokens > budget || slice(tail, 0..idx).trim_start().is_empty() {
+            if tokens > self.overlap_tokens || slice(tail, 0..idx).trim_start().is_empty() {
                 break;
             }
-            start = added + idx;
+            from = added + idx;
+            starts.push(from);
         }
-        start
+        let n_fit = starts.partition_point(|start| self.fits(*start..first.text_end));
+        starts
+            .get(..n_fit)
+            .and_then(<[usize]>::last)
+            .copied()
+            .unwrap_or(cut)
     }
 }

@@ -39,7 +39,10 @@ impl FrontMatter {
             return none;
         };
         let not_closed = |reason: &str| Self {
-            warnings: vec![Warning::new(Some(1), format!("front matter is taken for text: {reason}"))],
+            warnings: vec![Warning::new(
+                Some(1),
+                format!("front matter is taken for text: {reason}"),
+            )],
             body: start,
             ..Self::default()
         };
@@ -100,9 +103,16 @@ fn parse(yaml: &str) -> Result<Fields, Warning> {
         return Ok(Fields::default());
     }
     serde_saphyr::from_str_with_options(yaml, options).map_err(|err| {
-        let line = err.location().map_or(1, |location| file_line(location.line()));
+        let line = err
+            .location()
+            .map_or(1, |location| file_line(location.line()));
         let message = err.to_string().replace(['\n', '\r'], " ");
-        Warning::new(Some(line), format!("front matter is taken for text: {message}"))
+        // The place is counted from the line below `---`; the warning has the line of the file.
+        let message = message.split(" at line ").next().unwrap_or_default();
+        Warning::new(
+            Some(line),
+            format!("front matter is taken for text: {message}"),
+        )
     })
 }
 
@@ -154,19 +164,32 @@ impl Fields {
     }
 }
 
-fn read_text(key: &str, field: Option<(u32, Value)>, warnings: &mut Vec<Warning>) -> Option<String> {
+fn read_text(
+    key: &str,
+    field: Option<(u32, Value)>,
+    warnings: &mut Vec<Warning>,
+) -> Option<String> {
     let (line, value) = field?;
     match value {
         Value::Null => None,
-        Value::Text(text) | Value::Other(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        Value::Text(text) | Value::Other(text) => {
+            Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+        }
         Value::List(_) | Value::Mapping => {
-            warnings.push(Warning::new(Some(line), format!("front matter key `{key}` is left out: it is no text")));
+            warnings.push(Warning::new(
+                Some(line),
+                format!("front matter key `{key}` is left out: it is no text"),
+            ));
             None
         }
     }
 }
 
-fn read_time(key: &str, field: Option<(u32, Value)>, warnings: &mut Vec<Warning>) -> Option<Timestamp> {
+fn read_time(
+    key: &str,
+    field: Option<(u32, Value)>,
+    warnings: &mut Vec<Warning>,
+) -> Option<Timestamp> {
     let (line, value) = field?;
     let text = match &value {
         Value::Null => return None,
@@ -175,7 +198,8 @@ fn read_time(key: &str, field: Option<(u32, Value)>, warnings: &mut Vec<Warning>
     };
     let time = parse_time(text.trim());
     if time.is_none() {
-        let message = format!("front matter key `{key}` is left out: it is no date such as `2026-05-01`");
+        let message =
+            format!("front matter key `{key}` is left out: it is no date such as `2026-05-01`");
         warnings.push(Warning::new(Some(line), message));
     }
     time
@@ -184,7 +208,10 @@ fn read_time(key: &str, field: Option<(u32, Value)>, warnings: &mut Vec<Warning>
 /// Reads a date or a date and time; without a zone it is UTC, without a time midnight.
 fn parse_time(text: &str) -> Option<Timestamp> {
     // YAML's own timestamps may have a space before the offset.
-    let compact = text.replace(" +", "+").replace(" -", "-").replace(" Z", "Z");
+    let compact = text
+        .replace(" +", "+")
+        .replace(" -", "-")
+        .replace(" Z", "Z");
     let time = if let Ok(time) = compact.parse::<jiff::Timestamp>() {
         time
     } else if text.contains('[') {
@@ -207,7 +234,10 @@ fn read_tags(field: Option<(u32, Value)>, warnings: &mut Vec<Warning>) -> Vec<St
         }
     };
     let mut warn = |line, message: &str| {
-        warnings.push(Warning::new(Some(line), format!("front matter key `tags` {message}")));
+        warnings.push(Warning::new(
+            Some(line),
+            format!("front matter key `tags` {message}"),
+        ));
     };
     match field {
         None | Some((_, Value::Null)) => {}
@@ -217,7 +247,9 @@ fn read_tags(field: Option<(u32, Value)>, warnings: &mut Vec<Warning>) -> Vec<St
                 match item {
                     Value::Null => {}
                     Value::Text(tag) | Value::Other(tag) => add(&tag),
-                    Value::List(_) | Value::Mapping => warn(line, "holds something that is no text, which is left out"),
+                    Value::List(_) | Value::Mapping => {
+                        warn(line, "holds something that is no text, which is left out");
+                    }
                 }
             }
         }

@@ -24,7 +24,11 @@ pub static PLUGIN: Plugin = {
         NAME,
         env!("CARGO_PKG_VERSION"),
         "cuts Markdown and plain text at headings, blocks and sentences",
-        Factory::Chunker(|context| Ok(Arc::new(MarkdownChunker::new(Config::read(context.config)?)?))),
+        Factory::Chunker(|context| {
+            Ok(Arc::new(MarkdownChunker::new(Config::read(
+                context.config,
+            )?)?))
+        }),
     )
     .with_capabilities(Capabilities::of(&[Capability::Deterministic]));
     // The settings restrict each other, so reading them alone is not enough.

@@ -66,7 +66,10 @@ pub(crate) fn lines(text: &str, from: usize) -> impl Iterator<Item = Line<'_>> {
 
 /// Returns the text of a range that is known to lie on character borders.
 pub(crate) fn slice(text: &str, range: Range<usize>) -> &str {
-    debug_assert!(text.get(range.clone()).is_some(), "{range:?} is no piece of the text");
+    debug_assert!(
+        text.get(range.clone()).is_some(),
+        "{range:?} is no piece of the text"
+    );
     text.get(range).unwrap_or_default()
 }
 

@@ -12,11 +12,68 @@ const MAX_NAME_BYTES: usize = 128;
 
 /// Tags that begin an HTML block which ends at a blank line (CommonMark 0.31, HTML block start condition 6).
 const BLOCK_TAGS: &[&str] = &[
-    "address", "article", "aside", "base", "basefont", "blockquote", "body", "caption", "center", "col", "colgroup", "dd",
-    "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "frame", "frameset",
-    "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html", "iframe", "legend", "li", "link", "main", "menu",
-    "menuitem", "nav", "noframes", "ol", "optgroup", "option", "p", "param", "search", "section", "summary", "table", "tbody",
-    "td", "tfoot", "th", "thead", "title", "tr", "track", "ul",
+    "address",
+    "article",
+    "aside",
+    "base",
+    "basefont",
+    "blockquote",
+    "body",
+    "caption",
+    "center",
+    "col",
+    "colgroup",
+    "dd",
+    "details",
+    "dialog",
+    "dir",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "frame",
+    "frameset",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "head",
+    "header",
+    "hr",
+    "html",
+    "iframe",
+    "legend",
+    "li",
+    "link",
+    "main",
+    "menu",
+    "menuitem",
+    "nav",
+    "noframes",
+    "ol",
+    "optgroup",
+    "option",
+    "p",
+    "param",
+    "search",
+    "section",
+    "summary",
+    "table",
+    "tbody",
+    "td",
+    "tfoot",
+    "th",
+    "thead",
+    "title",
+    "tr",
+    "track",
+    "ul",
 ];
 
 /// Tags whose content is taken literally up to the closing tag (start condition 1).
@@ -32,7 +89,10 @@ pub(crate) struct Fence {
 impl Fence {
     /// Reads an opening fence from a line without its indentation.
     pub(crate) fn open(text: &str) -> Option<Self> {
-        let mark = text.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+        let mark = text
+            .chars()
+            .next()
+            .filter(|mark| matches!(mark, '`' | '~'))?;
         let info = text.trim_start_matches(mark);
         let len = text.len() - info.len();
         // A backtick in the info string makes it a code span.
@@ -84,7 +144,11 @@ pub(crate) fn setext_title(paragraph: &str) -> Option<String> {
 
 /// Returns whether the line is a thematic break: three or more `-`, `_` or `*` and nothing else.
 pub(crate) fn is_rule(text: &str) -> bool {
-    let Some(mark) = text.bytes().next().filter(|mark| matches!(mark, b'-' | b'_' | b'*')) else {
+    let Some(mark) = text
+        .bytes()
+        .next()
+        .filter(|mark| matches!(mark, b'-' | b'_' | b'*'))
+    else {
         return false;
     };
     let mut n_marks = 0;
@@ -191,10 +255,9 @@ pub(crate) fn html_start(text: &str, interrupting: bool) -> Option<HtmlEnd> {
         return Some(HtmlEnd::Blank);
     }
     // Start condition 7: a complete tag alone on its line. An attribute value with `>` in it is not looked into.
-    let complete = after
-        .trim_end()
-        .strip_suffix('>')
-        .is_some_and(|inner| !inner.contains(['<', '>']) && (inner.is_empty() || inner.starts_with([' ', '\t', '/'])));
+    let complete = after.trim_end().strip_suffix('>').is_some_and(|inner| {
+        !inner.contains(['<', '>']) && (inner.is_empty() || inner.starts_with([' ', '\t', '/']))
+    });
     (!interrupting && complete).then_some(HtmlEnd::Blank)
 }
 
@@ -213,7 +276,9 @@ fn is_one_of(name: &str, tags: &[&str]) -> bool {
 
 /// Returns the number of columns of a table's delimiter row, such as `| --- | :-: |`.
 pub(crate) fn delimiter_row(text: &str) -> Option<usize> {
-    let is_delimiter = text.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'));
+    let is_delimiter = text
+        .bytes()
+        .all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'));
     if !is_delimiter || !text.contains('|') {
         return None;
     }
@@ -258,7 +323,11 @@ fn inner_row(text: &str) -> &str {
 
 /// Returns whether the line begins a turn of a chat: `**Name**: …` or `**Name:** …`, with a colon of either width.
 pub(crate) fn is_speaker(text: &str) -> bool {
-    let Some((name, said)) = text.trim_start().strip_prefix("**").and_then(|rest| rest.split_once("**")) else {
+    let Some((name, said)) = text
+        .trim_start()
+        .strip_prefix("**")
+        .and_then(|rest| rest.split_once("**"))
+    else {
         return false;
     };
     let colon = [':', '：'];

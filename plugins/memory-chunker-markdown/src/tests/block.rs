@@ -113,7 +113,11 @@ fn blocks_overlap_only_where_one_is_cut() {
     let long = "A sentence of a few words. ".repeat(40);
     let text = format!("first\n\n{}\n\nlast", long.trim());
     let chunked = chunk(&text, config(Split::Block, 60));
-    let spans: Vec<_> = chunked.entries.iter().map(|entry| entry.span.clone()).collect();
+    let spans: Vec<_> = chunked
+        .entries
+        .iter()
+        .map(|entry| entry.span.clone())
+        .collect();
     assert!(spans.len() > 4);
     assert_eq!(&text[spans[0].clone()], "first");
     assert_eq!(&text[spans[spans.len() - 1].clone()], "last");
@@ -126,7 +130,10 @@ fn blocks_overlap_only_where_one_is_cut() {
 #[test]
 fn table_may_follow_a_paragraph() {
     let text = "above\na | b\n--|--\n1 | 2\n\nbelow";
-    assert_eq!(texts(&blocks(text)), ["above", "a | b\n--|--\n1 | 2", "below"]);
+    assert_eq!(
+        texts(&blocks(text)),
+        ["above", "a | b\n--|--\n1 | 2", "below"]
+    );
     let other_columns = "a | b\n--|--|--\n1 | 2";
     assert_eq!(texts(&blocks(other_columns)), [other_columns]);
 }

@@ -9,7 +9,11 @@ fn cut(text: &str, max_tokens: usize, overlap_tokens: usize) -> Vec<String> {
         max_tokens,
         overlap_tokens: Some(overlap_tokens),
     };
-    chunk(text, config).entries.into_iter().map(|entry| entry.text).collect()
+    chunk(text, config)
+        .entries
+        .into_iter()
+        .map(|entry| entry.text)
+        .collect()
 }
 
 fn sentence(n: usize) -> String {
@@ -30,14 +34,24 @@ fn long_section_is_cut_between_blocks() {
 
 #[test]
 fn fence_and_table_stay_whole_while_they_fit() {
-    let fence = format!("```\n{}\n\n# no heading\n```", "let x = 1;\n".repeat(12).trim());
+    let fence = format!(
+        "```\n{}\n\n# no heading\n```",
+        "let x = 1;\n".repeat(12).trim()
+    );
     let table = format!("| a | b |\n|---|---|\n{}", "| 1 | 2 |\n".repeat(12).trim());
     for block in [fence, table] {
         let max_tokens = estimate_tokens(&block);
         for n_sentences in 0..12 {
-            let text = format!("# A\n\n{}\n\n{block}\n\n{}", paragraph(0..n_sentences), paragraph(0..3));
+            let text = format!(
+                "# A\n\n{}\n\n{block}\n\n{}",
+                paragraph(0..n_sentences),
+                paragraph(0..3)
+            );
             let entries = cut(&text, max_tokens, max_tokens / 5);
-            assert!(entries.iter().any(|entry| entry.contains(&block)), "{entries:#?}");
+            assert!(
+                entries.iter().any(|entry| entry.contains(&block)),
+                "{entries:#?}"
+            );
         }
     }
 }
@@ -49,7 +63,10 @@ fn list_and_item_stay_whole_while_they_fit() {
     let joined = list.join("\n");
     let text = format!("{}\n\n{joined}\n\nend", paragraph(0..3));
     let entries = cut(&text, estimate_tokens(&joined), 0);
-    assert!(entries.iter().any(|entry| entry.contains(&joined)), "{entries:#?}");
+    assert!(
+        entries.iter().any(|entry| entry.contains(&joined)),
+        "{entries:#?}"
+    );
 
     let entries = cut(&joined, estimate_tokens(&list[0]) + 2, 0);
     assert_eq!(entries, list);
@@ -57,18 +74,32 @@ fn list_and_item_stay_whole_while_they_fit() {
 
 #[test]
 fn torn_fence_is_cut_between_lines() {
-    let text = format!("```\n{}```", "let value = compute(1. + 2.); // A. B. C.\n".repeat(40));
+    let text = format!(
+        "```\n{}```",
+        "let value = compute(1. + 2.); // A. B. C.\n".repeat(40)
+    );
     for entry in cut(&text, 64, 16) {
-        assert!(entry.lines().all(|line| line.starts_with("```") || line.starts_with("let ")), "{entry}");
+        assert!(
+            entry
+                .lines()
+                .all(|line| line.starts_with("```") || line.starts_with("let ")),
+            "{entry}"
+        );
         assert!(entry.ends_with("C.") || entry.ends_with("```"), "{entry}");
     }
 }
 
 #[test]
 fn turns_of_a_chat_stay_whole_in_a_long_section() {
-    let text: String = (0..30).map(|n| format!("**Ann**: {} And more.\n", sentence(n))).collect();
+    let turns: Vec<_> = (0..30)
+        .map(|n| format!("**Ann**: {} And more.", sentence(n)))
+        .collect();
+    let text = turns.join("\n");
     for entry in cut(&text, 80, 0) {
-        assert!(entry.starts_with("**Ann**: ") && entry.ends_with("And more."), "{entry}");
+        assert!(
+            entry.starts_with("**Ann**: ") && entry.ends_with("And more."),
+            "{entry}"
+        );
     }
 }
 
@@ -76,12 +107,20 @@ fn turns_of_a_chat_stay_whole_in_a_long_section() {
 fn long_line_is_cut_between_sentences() {
     let text = paragraph(0..200);
     for entry in cut(&text, 100, 20) {
-        assert!(entry.starts_with("This is") && entry.ends_with("of a text."), "{entry}");
+        assert!(
+            entry.starts_with("This is") && entry.ends_with("of a text."),
+            "{entry}"
+        );
     }
     let text = "我们决定使用这个方案。你同意吗？好的！".repeat(60);
     for entry in cut(&text, 50, 10) {
         assert!(entry.ends_with(['。', '？', '！']), "{entry}");
-        assert!(["我们", "你同", "好的"].iter().any(|start| entry.starts_with(start)), "{entry}");
+        assert!(
+            ["我们", "你同", "好的"]
+                .iter()
+                .any(|start| entry.starts_with(start)),
+            "{entry}"
+        );
     }
 }
 
@@ -94,7 +133,10 @@ fn long_sentence_is_cut_between_words() {
     }
     let text = "先说第一点，再说第二点，".repeat(100);
     for entry in cut(&text, 50, 10) {
-        assert!(entry.starts_with(['先', '再']) && entry.ends_with('，'), "{entry}");
+        assert!(
+            entry.starts_with(['先', '再']) && entry.ends_with('，'),
+            "{entry}"
+        );
     }
 }
 
@@ -109,7 +151,10 @@ fn overlap_repeats_whole_sentences_up_to_its_size() {
             .map(|len| pair[1][..len].trim_end())
             .find(|start| pair[0].ends_with(start))
             .expect("an overlap");
-        assert!(repeated.starts_with("This is") && repeated.ends_with("of a text."), "{repeated}");
+        assert!(
+            repeated.starts_with("This is") && repeated.ends_with("of a text."),
+            "{repeated}"
+        );
         assert!(estimate_tokens(repeated) <= 30, "{repeated}");
         assert!(estimate_tokens(repeated) >= 10, "{repeated}");
     }
@@ -119,15 +164,27 @@ fn overlap_repeats_whole_sentences_up_to_its_size() {
 
 #[test]
 fn overlap_crosses_no_heading() {
-    let text = format!("# A\n\n{}\n\n# B\n\n{}", paragraph(0..20), paragraph(20..40));
+    let text = format!(
+        "# A\n\n{}\n\n# B\n\n{}",
+        paragraph(0..20),
+        paragraph(20..40)
+    );
     let chunked = chunk(&text, config(Split::Section, 100));
     for entry in &chunked.entries {
         let begins_below = entry.text.find("# B").unwrap_or(0) == 0;
         assert!(begins_below, "{}", entry.text);
     }
-    let (first, second): (Vec<_>, Vec<_>) = paths(&chunked).into_iter().partition(|path| path == "A");
+    let (first, second): (Vec<_>, Vec<_>) =
+        paths(&chunked).into_iter().partition(|path| path == "A");
     assert!(first.len() > 2 && second.len() > 2);
-    assert_eq!(chunked.entries.iter().filter(|entry| entry.text.starts_with('#')).count(), 2);
+    assert_eq!(
+        chunked
+            .entries
+            .iter()
+            .filter(|entry| entry.text.starts_with('#'))
+            .count(),
+        2
+    );
 }
 
 #[test]
@@ -136,7 +193,11 @@ fn heading_is_never_an_entry_alone() {
     let text = format!("# A rather long heading above a fence\n\n{fence}\n\nend");
     let chunked = chunk(&text, config(Split::Section, estimate_tokens(&fence)));
     assert_eq!(texts(&chunked)[0], fence);
-    assert!(paths(&chunked).iter().all(|path| path == "A rather long heading above a fence"));
+    assert!(
+        paths(&chunked)
+            .iter()
+            .all(|path| path == "A rather long heading above a fence")
+    );
 }
 
 #[test]
@@ -147,7 +208,12 @@ fn huge_words_are_cut_between_graphemes() {
         for max_tokens in [33, 101, 400] {
             let entries = cut(&text, max_tokens, 7);
             assert!(entries.len() > 1 || max_tokens == 400, "{grapheme}");
-            assert!(entries.iter().all(|entry| entry.replace(grapheme, "").is_empty()), "{grapheme}");
+            assert!(
+                entries
+                    .iter()
+                    .all(|entry| entry.replace(grapheme, "").is_empty()),
+                "{grapheme}"
+            );
         }
     }
 }

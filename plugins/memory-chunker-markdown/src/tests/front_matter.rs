@@ -5,7 +5,11 @@ use super::{messages, sections, texts};
 fn created(value: &str) -> Option<Timestamp> {
     let chunked = sections(&format!("---\ncreated: {value}\n---\nbody"));
     assert_eq!(texts(&chunked), ["body"]);
-    assert_eq!(chunked.meta.created.is_none(), chunked.warnings.len() == 1, "{value}");
+    assert_eq!(
+        chunked.meta.created.is_none(),
+        chunked.warnings.len() == 1,
+        "{value}"
+    );
     chunked.meta.created
 }
 
@@ -21,11 +25,21 @@ fn dates_are_read_with_and_without_time_and_zone() {
         ("2026-05-01 10:00", MIDNIGHT + 10 * HOUR),
         ("2026-05-01T10:00:00.250+08:00", MIDNIGHT + 2 * HOUR + 250),
         ("2026-05-01 10:00:00 -05:00", MIDNIGHT + 15 * HOUR),
-        ("2026-05-01T10:00:00+08:00[Asia/Shanghai]", MIDNIGHT + 2 * HOUR),
+        (
+            "2026-05-01T10:00:00+08:00[Asia/Shanghai]",
+            MIDNIGHT + 2 * HOUR,
+        ),
     ] {
         assert_eq!(created(value), Some(Timestamp(expected)), "{value}");
     }
-    for value in ["soon", "2026-13-01", "[2026]", "{a: 1}", "true", "2026-05-01T10:00[Asia/Shanghai]"] {
+    for value in [
+        "soon",
+        "2026-13-01",
+        "[2026]",
+        "{a: 1}",
+        "true",
+        "2026-05-01T10:00[Asia/Shanghai]",
+    ] {
         assert_eq!(created(value), None, "{value}");
     }
 }
@@ -41,7 +55,12 @@ fn other_names_of_the_dates_serve_where_the_first_ones_are_missing() {
 
 #[test]
 fn tags_are_a_list_or_words_with_commas() {
-    for value in ["[a, b c, a, 2024]", "\n  - a\n  - b c\n  - a\n  - 2024", "a, b c, a,, 2024", "'a，b c, 2024'"] {
+    for value in [
+        "[a, b c, a, 2024]",
+        "\n  - a\n  - b c\n  - a\n  - 2024",
+        "a, b c, a,, 2024",
+        "'a，b c, 2024'",
+    ] {
         let chunked = sections(&format!("---\ntags: {value}\n---\nx"));
         assert_eq!(chunked.meta.tags, ["a", "b c", "2024"], "{value}");
         assert_eq!(chunked.warnings, []);
@@ -70,7 +89,12 @@ fn wrong_values_are_named_and_the_rest_is_used() {
 
 #[test]
 fn empty_values_and_empty_front_matter_are_no_fault() {
-    for text in ["---\n---\nx", "---\ntitle:\ntags:\ncreated: ~\n...\nx", "---\n# only a comment\n---\nx", "---  \ntags: []\n--- \nx"] {
+    for text in [
+        "---\n---\nx",
+        "---\ntitle:\ntags:\ncreated: ~\n...\nx",
+        "---\n# only a comment\n---\nx",
+        "---  \ntags: []\n--- \nx",
+    ] {
         let chunked = sections(text);
         assert_eq!(texts(&chunked), ["x"], "{text}");
         assert_eq!(chunked.meta, memory_api::DocumentMeta::default(), "{text}");
@@ -84,7 +108,7 @@ fn broken_front_matter_is_text_and_named() {
         ("---\ntitle: KB: pump\ntags: [a, b\n---", 2),
         ("---\n- a\n- b\n---", 2),
         ("---\njust words\n---", 2),
-        ("---\ntitle: [a\n---", 3),
+        ("---\ntype: x\ntitle: [a\n---", 3),
         ("---\n? [a, b]\n: c: d\n  e\n---", 0),
         ("---\na: *nobody\n---", 2),
     ] {
@@ -93,7 +117,12 @@ fn broken_front_matter_is_text_and_named() {
         assert_eq!(texts(&chunked), [front_matter, "# A\nbody"]);
         assert_eq!(chunked.warnings.len(), 1, "{text}");
         let warning = &chunked.warnings[0];
-        assert!(warning.message.starts_with("front matter is taken for text: "), "{warning:?}");
+        assert!(
+            warning
+                .message
+                .starts_with("front matter is taken for text: "),
+            "{warning:?}"
+        );
         assert!(!warning.message.contains('\n'), "{warning:?}");
         if line > 0 {
             assert_eq!(warning.line, Some(line), "{front_matter}: {warning:?}");
@@ -106,7 +135,10 @@ fn front_matter_that_does_not_end_is_text() {
     let text = "---\ntitle: a\n\nbody";
     let chunked = sections(text);
     assert_eq!(texts(&chunked), ["title: a\n\nbody"]);
-    assert_eq!(messages(&chunked), ["1: front matter is taken for text: no line `---` or `...` closes it"]);
+    assert_eq!(
+        messages(&chunked),
+        ["1: front matter is taken for text: no line `---` or `...` closes it"]
+    );
 
     let text = "---\n\nkey: looks like a mapping\n\n---\nbody";
     let chunked = sections(text);
@@ -119,7 +151,13 @@ fn front_matter_that_does_not_end_is_text() {
 
 #[test]
 fn front_matter_stands_at_the_very_beginning() {
-    for text in ["\n---\ntitle: a\n---\nx", "x\n\n---\ntitle: a\n---\n", " ---\ntitle: a\n---\nx", "----\ntitle: a\n---\nx", "+++\ntitle = 'a'\n+++\nx"] {
+    for text in [
+        "\n---\ntitle: a\n---\nx",
+        "x\n\n---\ntitle: a\n\n---\n",
+        " ---\ntitle: a\n---\nx",
+        "----\ntitle: a\n---\nx",
+        "+++\ntitle = 'a'\n+++\nx",
+    ] {
         let chunked = sections(text);
         assert_eq!(chunked.meta.title, None, "{text}");
         assert_eq!(chunked.warnings, [], "{text}");
@@ -131,19 +169,29 @@ fn front_matter_stands_at_the_very_beginning() {
 fn huge_front_matter_is_text() {
     let text = format!("---\n{}---\nbody", "key: value\n".repeat(7_000));
     let chunked = sections(&text);
-    assert_eq!(messages(&chunked), ["1: front matter is taken for text: it is longer than 64 KiB"]);
+    assert_eq!(
+        messages(&chunked),
+        ["1: front matter is taken for text: it is longer than 64 KiB"]
+    );
 }
 
 #[test]
 fn yaml_bombs_do_not_go_off() {
-    let mut laughs = String::from("---\na0: &a0 [x, x, x, x, x, x, x, x]\n");
-    for level in 1..12 {
-        let below = level - 1;
-        let refs = vec![format!("*a{below}"); 8].join(", ");
-        laughs.push_str(&format!("a{level}: &a{level} [{refs}]\n"));
-    }
-    laughs.push_str("tags: *a11\n---\nbody");
-    let nested = format!("---\ntags: {}{}\n---\nbody", "[".repeat(20_000), "]".repeat(20_000));
+    let laughs: Vec<_> = (1..12)
+        .map(|level| {
+            let refs = vec![format!("*a{}", level - 1); 8].join(", ");
+            format!("a{level}: &a{level} [{refs}]")
+        })
+        .collect();
+    let laughs = format!(
+        "---\na0: &a0 [x, x]\n{}\ntags: *a11\n---\nbody",
+        laughs.join("\n")
+    );
+    let nested = format!(
+        "---\ntags: {}{}\n---\nbody",
+        "[".repeat(20_000),
+        "]".repeat(20_000)
+    );
     let open = format!("---\ntags: {}\n---\nbody", "[".repeat(60_000));
     let keys = format!("---\n{}\n---\nbody", "? ".repeat(20_000));
     for text in [laughs, nested, open, keys] {

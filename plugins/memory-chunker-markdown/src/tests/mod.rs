@@ -31,10 +31,11 @@ fn blocks(text: &str) -> Chunked {
 
 /// Cuts a note and holds the result against the contract, so that every test is a test of the contract.
 fn chunk(text: &str, config: Config) -> Chunked {
-    let chunker = MarkdownChunker::new(config).unwrap();
+    let markdown = MarkdownChunker::new(config).unwrap();
     let document = Document::new("memory", "memory/note.md", text);
-    let chunked = chunker.chunk(&document).unwrap();
-    assert_eq!(chunked, chunker.chunk(&document).unwrap(), "the second time gives the same");
+    let chunked = markdown.chunk(&document).unwrap();
+    let again = markdown.chunk(&document).unwrap();
+    assert_eq!(chunked, again, "the second time gives the same");
     if let Err(broken) = check_contract(text, &chunked, config.max_tokens) {
         panic!("{broken}\n{chunked:#?}");
     }
@@ -47,7 +48,9 @@ fn check_contract(text: &str, chunked: &Chunked, max_tokens: usize) -> Result<()
     for entry in &chunked.entries {
         let span = entry.span.clone();
         if text.get(span.clone()) != Some(entry.text.as_str()) {
-            return Err(format!("the text of {span:?} is not that piece of the file"));
+            return Err(format!(
+                "the text of {span:?} is not that piece of the file"
+            ));
         }
         if entry.text.trim().is_empty() {
             return Err(format!("{span:?} is blank"));
@@ -59,7 +62,9 @@ fn check_contract(text: &str, chunked: &Chunked, max_tokens: usize) -> Result<()
             return Err(format!("{span:?} is longer than {max_tokens} tokens"));
         }
         if last_start.is_some_and(|last| last >= span.start) {
-            return Err(format!("{span:?} does not begin behind the entry before it"));
+            return Err(format!(
+                "{span:?} does not begin behind the entry before it"
+            ));
         }
         last_start = Some(span.start);
         covered[span].fill(true);
@@ -75,18 +80,29 @@ fn check_contract(text: &str, chunked: &Chunked, max_tokens: usize) -> Result<()
         }
         covered[span.clone()].fill(true);
     }
-    match text.char_indices().find(|(idx, ch)| !ch.is_whitespace() && !covered[*idx]) {
+    match text
+        .char_indices()
+        .find(|(idx, ch)| !ch.is_whitespace() && !covered[*idx])
+    {
         Some((idx, ch)) => Err(format!("{ch:?} at {idx} is lost")),
         None => Ok(()),
     }
 }
 
 fn texts(chunked: &Chunked) -> Vec<&str> {
-    chunked.entries.iter().map(|entry| entry.text.as_str()).collect()
+    chunked
+        .entries
+        .iter()
+        .map(|entry| entry.text.as_str())
+        .collect()
 }
 
 fn paths(chunked: &Chunked) -> Vec<String> {
-    chunked.entries.iter().map(|entry| entry.heading_path.join(" / ")).collect()
+    chunked
+        .entries
+        .iter()
+        .map(|entry| entry.heading_path.join(" / "))
+        .collect()
 }
 
 /// Returns the 1-based lines of every entry, counted as an editor does.

@@ -25,12 +25,22 @@ tags: [偏好, 语言, 工具]
 #[test]
 fn every_section_with_text_of_its_own_is_an_entry() {
     let chunked = sections(PREFERENCES);
-    assert_eq!(line_ranges(PREFERENCES, &chunked), [(8, 10), (12, 14), (16, 18)]);
+    assert_eq!(
+        line_ranges(PREFERENCES, &chunked),
+        [(8, 10), (12, 14), (16, 18)]
+    );
     assert_eq!(
         paths(&chunked),
-        ["用户偏好 / 编程语言", "用户偏好 / 代码风格", "用户偏好 / 沟通方式"]
+        [
+            "用户偏好 / 编程语言",
+            "用户偏好 / 代码风格",
+            "用户偏好 / 沟通方式"
+        ]
     );
-    assert_eq!(texts(&chunked)[0], "## 编程语言\n- 喜欢 TypeScript\n- 不喜欢 any 类型逃逸");
+    assert_eq!(
+        texts(&chunked)[0],
+        "## 编程语言\n- 喜欢 TypeScript\n- 不喜欢 any 类型逃逸"
+    );
     assert_eq!(chunked.meta.kind.as_deref(), Some("user_preference"));
     assert_eq!(chunked.meta.tags, ["偏好", "语言", "工具"]);
     assert_eq!(chunked.meta.created.unwrap().0, 1_777_593_600_000);
@@ -51,7 +61,10 @@ fn line_ends_of_windows_change_no_line_number() {
     let chunked = sections(&text);
     assert_eq!(line_ranges(&text, &chunked), [(8, 10), (12, 14), (16, 18)]);
     assert_eq!(chunked.meta.tags, ["偏好", "语言", "工具"]);
-    assert_eq!(texts(&chunked)[2], "## 沟通方式\r\n- 先给结论，再解释\r\n- 不喜欢废话");
+    assert_eq!(
+        texts(&chunked)[2],
+        "## 沟通方式\r\n- 先给结论，再解释\r\n- 不喜欢废话"
+    );
 }
 
 #[test]
@@ -66,7 +79,12 @@ fn byte_order_mark_is_in_no_entry() {
     let chunked = sections(&text);
     assert_eq!(line_ranges(&text, &chunked), [(8, 10), (12, 14), (16, 18)]);
     assert_eq!(chunked.excluded[0], 0..3);
-    assert!(chunked.entries.iter().all(|entry| !entry.text.contains('\u{feff}')));
+    assert!(
+        chunked
+            .entries
+            .iter()
+            .all(|entry| !entry.text.contains('\u{feff}'))
+    );
     assert_eq!(texts(&sections("\u{feff}# A\ntext")), ["# A\ntext"]);
 }
 
@@ -81,12 +99,16 @@ fn text_before_the_first_heading_has_no_heading_path() {
 fn heading_path_follows_the_levels() {
     let text = "# A\na\n### A3\nb\n## A2\nc\n# B\nd\n## B2 ##\ne\n#### \nf\n";
     let chunked = sections(text);
-    assert_eq!(paths(&chunked), ["A", "A / A3", "A / A2", "B", "B / B2", "B / B2"]);
+    assert_eq!(
+        paths(&chunked),
+        ["A", "A / A3", "A / A2", "B", "B / B2", "B / B2"]
+    );
 }
 
 #[test]
 fn underlined_headings_are_headings() {
-    let text = "Title\n=====\n\nintro\n\nTwo lines\nof heading\n---\ntext\n\n- item\n---\nafter a rule\n";
+    let text =
+        "Title\n=====\n\nintro\n\nTwo lines\nof heading\n---\ntext\n\n- item\n---\nafter a rule\n";
     let chunked = sections(text);
     assert_eq!(paths(&chunked), ["Title", "Title / Two lines of heading"]);
     assert_eq!(
@@ -104,7 +126,15 @@ fn underlined_page_of_text_is_no_heading() {
 
 #[test]
 fn marks_that_only_look_like_headings_are_text() {
-    for text in ["#no space", "####### seven", "    # indented code", "\\# escaped", "> # quoted", "- # in a list", "a\n    # lazy"] {
+    for text in [
+        "#no space",
+        "####### seven",
+        "    # indented code",
+        "\\# escaped",
+        "> # quoted",
+        "- # in a list",
+        "a\n    # lazy",
+    ] {
         let chunked = sections(text);
         assert_eq!(paths(&chunked), [""], "{text}");
         assert_eq!(chunked.excluded, [], "{text}");
@@ -139,7 +169,11 @@ fn sections_without_text_are_excluded() {
     let text = "---\n\n# Only\n\n## A heading\n\n***\n";
     let chunked = sections(text);
     assert_eq!(texts(&chunked), [""; 0]);
-    let excluded: Vec<_> = chunked.excluded.iter().map(|span| &text[span.clone()]).collect();
+    let excluded: Vec<_> = chunked
+        .excluded
+        .iter()
+        .map(|span| &text[span.clone()])
+        .collect();
     assert_eq!(excluded, ["---", "# Only", "## A heading", "***"]);
 }
 
@@ -151,7 +185,16 @@ fn rule_below_a_section_is_left_out() {
 
 #[test]
 fn nothing_readable_is_nothing_stored() {
-    for text in ["", "\n", " \t\r\n\u{3000}\n", "\u{feff}", "\u{feff}\n\n", "\0\0", "\u{200b}\n# \n", "# \u{200b}\n\n\0"] {
+    for text in [
+        "",
+        "\n",
+        " \t\r\n\u{3000}\n",
+        "\u{feff}",
+        "\u{feff}\n\n",
+        "\0\0",
+        "\u{200b}\n# \n",
+        "# \u{200b}\n\n\0",
+    ] {
         for split in [Split::Section, Split::Block] {
             assert_eq!(chunk(text, config(split, 400)).entries, [], "{text:?}");
         }
@@ -160,7 +203,10 @@ fn nothing_readable_is_nothing_stored() {
 
 #[test]
 fn replacement_characters_and_nul_inside_text_are_kept() {
-    assert_eq!(texts(&sections("a\0b \u{fffd}\u{fffd} c")), ["a\0b \u{fffd}\u{fffd} c"]);
+    assert_eq!(
+        texts(&sections("a\0b \u{fffd}\u{fffd} c")),
+        ["a\0b \u{fffd}\u{fffd} c"]
+    );
 }
 
 #[test]
