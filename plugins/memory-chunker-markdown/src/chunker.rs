@@ -243,7 +243,7 @@ impl Builder<'_> {
     }
 
     fn add(&mut self, heading: Option<Range<usize>>, pieces: &[Piece]) {
-        let cut = self.cutter.cut(heading.clone(), pieces);
+        let cut = self.cutter.cut(heading.as_ref(), pieces);
         if cut.lead_left_out {
             self.exclude(heading);
         }

@@ -176,11 +176,11 @@ pub(crate) struct Cutter<'a> {
 
 impl Cutter<'_> {
     /// Cuts pieces that follow each other. A `lead`, which is a heading, belongs to the first entry and is never one alone.
-    pub(crate) fn cut(&self, lead: Option<Range<usize>>, pieces: &[Piece]) -> Cut {
+    pub(crate) fn cut(&self, lead: Option<&Range<usize>>, pieces: &[Piece]) -> Cut {
         let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else {
             return Cut::default();
         };
-        let start = lead.as_ref().map_or(first.span.start, |lead| lead.start);
+        let start = lead.map_or(first.span.start, |lead| lead.start);
         let whole = trim(self.text, start..last.span.end);
         if self.fits(whole.clone()) {
             return Cut {
@@ -201,7 +201,7 @@ impl Cutter<'_> {
                 &mut atoms,
             );
         }
-        self.pack(lead.as_ref(), &atoms)
+        self.pack(lead, &atoms)
     }
 
     fn fits(&self, span: Range<usize>) -> bool {
