@@ -49,6 +49,3 @@ pub static PLUGIN: Plugin = Plugin::new::<Config>(
 .with_needs(&[Need::Disk]);
 
 register_plugin!(PLUGIN);
-
-#[cfg(test)]
-mod tests;
