@@ -326,9 +326,10 @@ fn free_text_is_never_an_expression() {
         case.check(query);
     }
     let long_word = "x".repeat(10_000);
-    let many_words: String = (0..2_500).map(|n| format!("w{n} ")).collect();
+    let many_words: Vec<_> = (0..2_500).map(|n| format!("w{n}")).collect();
+    let many_words = many_words.join(" ");
     let quotes = "\"a\" ".repeat(2_500);
-    let exclusions: String = (0..2_000).map(|n| format!("-w{n} ")).collect::<String>() + "north";
+    let exclusions = format!("-{} north", many_words.replace(' ', " -"));
     let mixed = "north\0panel \0 \"wiring\0north\" pan\0*";
     for query in [&long_word, &many_words, &quotes, &exclusions, mixed] {
         case.check(query);
@@ -386,7 +387,7 @@ fn unknown_word_lowers_the_share_but_an_unknown_form_does_not() {
     let share = |query| case.search(query)[0].score / attainable(query);
     assert!(share("sky zebra") < 0.6 * share("sky"));
     assert!(share("running") > 0.15, "{}", share("running"));
-    assert_eq!(attainable(""), 0.0);
+    assert!(attainable("").abs() < f32::EPSILON);
     let empty = Case::new();
     let bound = block_on(empty.index.attainable(&LexicalQuery::new("word", 1))).unwrap();
     assert!(bound.is_finite() && bound > 0.0);
