@@ -528,3 +528,15 @@ fn snippet_of_a_hit_holds_the_match() {
     assert_eq!(case.found("crane"), [1]);
     assert!(snippet(&text, &Query::parse("crane"), 60).contains("crane"));
 }
+
+#[test]
+fn same_query_sees_what_was_applied_since() {
+    let mut case = Case::of(&["red fox"]);
+    case.check("red sky");
+    case.apply(vec![put(2, "red sky")]);
+    case.check("red sky");
+    assert_eq!(case.found("red sky"), [1, 2]);
+    case.apply(vec![LexicalOp::Delete(EntryId(1))]);
+    case.check("red sky");
+    assert_eq!(case.found("red sky"), [2]);
+}
