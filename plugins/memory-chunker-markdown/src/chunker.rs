@@ -89,14 +89,34 @@ impl Chunker for MarkdownChunker {
         });
         let mut heading = None;
         let mut body = Vec::new();
+        // How many headings stand above the turns of a chat. A deeper heading belongs to its turn: it is formatting of what was
+        // said, ends with the turn, and does not tear a section.
+        let mut chat_depth = None;
         for block in broken.into_iter().chain(blocks(text, front_matter.body)) {
-            if let Kind::Heading { level, title } = block.kind {
-                builder.section(heading.replace(block.span), &std::mem::take(&mut body));
-                builder.headings.retain(|(above, _)| *above < level);
-                builder.headings.push((level, title));
-            } else {
-                body.push(block);
+            if let Kind::Heading { level, title } = &block.kind {
+                let n_above = builder.headings.partition_point(|(above, _)| above < level);
+                chat_depth = chat_depth.filter(|depth| n_above >= *depth);
+                if chat_depth.is_some() && self.config.split == Split::Section {
+                    body.push(block);
+                    continue;
+                }
+                builder.section(
+                    heading.replace(block.span.clone()),
+                    &std::mem::take(&mut body),
+                );
+                builder.headings.truncate(n_above);
+                builder.headings.push((*level, title.clone()));
+                continue;
             }
+            if builder.begins_turn(&block) {
+                let depth = chat_depth.unwrap_or(builder.headings.len());
+                if builder.headings.len() > depth {
+                    builder.section(heading.take(), &std::mem::take(&mut body));
+                    builder.headings.truncate(depth);
+                }
+                chat_depth = Some(depth);
+            }
+            body.push(block);
         }
         builder.section(heading, &body);
         builder
@@ -117,6 +137,11 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
+    fn begins_turn(&self, block: &Block) -> bool {
+        let first_line = || lines(self.cutter.text, block.span.start).next();
+        block.kind == Kind::Paragraph && first_line().is_some_and(|line| is_speaker(line.text))
+    }
+
     /// Adds the entries of a heading and the blocks below it.
     fn section(&mut self, heading: Option<Range<usize>>, body: &[Block]) {
         match self.split {
@@ -159,10 +184,13 @@ impl Builder<'_> {
             self.exclude([first.span.clone()]);
             body = rest;
         }
-        let one_list = |before: &Block, block: &Block| {
-            matches!(before.kind, Kind::Item { .. }) && before.kind == block.kind
+        let together = |before: &Block, block: &Block| match before.kind {
+            // A heading inside of a turn is never alone.
+            Kind::Heading { .. } => true,
+            Kind::Item { .. } => before.kind == block.kind,
+            _ => false,
         };
-        body.chunk_by(one_list)
+        body.chunk_by(together)
             .filter_map(|blocks| {
                 let (first, last) = (blocks.first()?, blocks.last()?);
                 let mut piece = self.piece(first);

@@ -137,3 +137,17 @@ fn table_may_follow_a_paragraph() {
     let other_columns = "a | b\n--|--|--\n1 | 2";
     assert_eq!(texts(&blocks(other_columns)), [other_columns]);
 }
+
+#[test]
+fn heading_inside_a_turn_ends_with_the_turn() {
+    let text = "# Day\n\n**user**: a\n\n### Step\n\nb\n\n**user**: c\n\n## Notes\n\nd\n\n# Other\n\n**user**: e\n";
+    let chunked = blocks(text);
+    assert_eq!(
+        texts(&chunked),
+        ["**user**: a", "b", "**user**: c", "d", "**user**: e"]
+    );
+    assert_eq!(
+        paths(&chunked),
+        ["Day", "Day / Step", "Day", "Day / Notes", "Other"]
+    );
+}

@@ -214,3 +214,55 @@ fn comments_are_text() {
     let text = "## Deploy\n<!-- trigger: release, ship -->\nRun the script.";
     assert_eq!(texts(&sections(text)), [text]);
 }
+
+const CHAT: &str = "\
+# Day
+
+**user**:
+How do I plan a week?
+
+**assistant**:
+In steps.
+
+### Step 1
+Write it down.
+
+### Step 2
+Sort it.
+
+**user**:
+Thanks, and on Friday?
+
+**assistant**:
+Rest.
+
+# Other day
+
+## Notes
+no chat here
+";
+
+#[test]
+fn heading_inside_a_turn_is_part_of_the_turn() {
+    let chunked = sections(CHAT);
+    assert_eq!(paths(&chunked), ["Day", "Other day / Notes"]);
+    assert_eq!(line_ranges(CHAT, &chunked), [(1, 19), (23, 24)]);
+}
+
+#[test]
+fn heading_inside_a_turn_stays_with_its_text_when_the_turn_is_cut() {
+    let chunked = chunk(CHAT, config(Split::Section, 24));
+    assert!(chunked.entries.len() > 3, "{chunked:#?}");
+    for (step, text) in [("### Step 1", "Write it down."), ("### Step 2", "Sort it.")] {
+        let of_step: Vec<&str> = texts(&chunked)
+            .into_iter()
+            .filter(|entry| entry.contains(step))
+            .collect();
+        assert!(!of_step.is_empty(), "{step}");
+        assert!(
+            of_step.iter().all(|entry| entry.contains(text)),
+            "{of_step:?}"
+        );
+    }
+    assert!(paths(&chunked).iter().all(|path| !path.contains("Step")));
+}
