@@ -76,11 +76,10 @@ pub(crate) fn fields(tag: u8) -> Fields {
 /// What is in an index: the words of each entry.
 pub(crate) type Content = BTreeMap<EntryId, BTreeSet<Word>>;
 
-/// A random question to an index; what it asks is up to the kind.
+/// A random question to an index, asked for few hits and for all; what it asks is up to the kind.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
     pub(crate) words: Vec<Word>,
-    pub(crate) k: usize,
     /// Ascending.
     pub(crate) allowed: Option<Vec<EntryId>>,
 }

@@ -30,7 +30,7 @@ where
         failure_persistence: persistence,
         ..Config::default()
     });
-    let seed = seed()?;
+    let seed = subject.seed().map_or_else(choose_seed, Ok)?;
     let bytes: Vec<u8> = seed.to_be_bytes().repeat(4);
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let result = TestRunner::new_with_rng(config, rng).run(strategy, |value| {
@@ -45,7 +45,7 @@ where
     })
 }
 
-fn seed() -> Outcome<u64> {
+fn choose_seed() -> Outcome<u64> {
     match environment::read(environment::SEED) {
         None => Ok(RandomState::new().build_hasher().finish()),
         Some(text) => u64::from_str_radix(&text, 16).map_err(|err| {

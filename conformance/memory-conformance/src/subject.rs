@@ -16,6 +16,7 @@ pub struct Subject {
     plugin: &'static Plugin,
     fixture: Fixture,
     regressions: Option<&'static str>,
+    seed: Option<u64>,
 }
 
 impl Subject {
@@ -25,6 +26,7 @@ impl Subject {
             plugin,
             fixture: Fixture::default(),
             regressions: None,
+            seed: None,
         }
     }
 
@@ -40,6 +42,12 @@ impl Subject {
         self
     }
 
+    /// Tries the same random cases every time.
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
     /// Returns the plugin's descriptor.
     pub fn plugin(&self) -> &'static Plugin {
         self.plugin
@@ -51,6 +59,10 @@ impl Subject {
 
     pub(crate) fn regressions(&self) -> Option<&'static str> {
         self.regressions
+    }
+
+    pub(crate) fn seed(&self) -> Option<u64> {
+        self.seed
     }
 
     /// Creates an empty folder for the plugin to be opened in.

@@ -10,7 +10,7 @@ pub(super) const BLANK: &[&str] = &[
     "\u{feff}\r\n",
 ];
 
-/// Ordinary and hostile documents that fit on a page.
+/// Ordinary and hostile documents that fit on a page; among them those of the field reports CH-05, CH-06, CH-07, CH-09 and SW-14.
 const SHORT: &[(&str, &str)] = &[
     ("english note", ENGLISH),
     ("chinese note", CHINESE),
@@ -148,7 +148,7 @@ pub(super) fn all() -> impl Iterator<Item = (&'static str, String)> {
     short.chain(blank).chain(long())
 }
 
-/// Documents that a careless chunker cuts in the middle of a character or never gets done with.
+/// Documents that a careless chunker cuts in the middle of a character or never gets done with (CH-03, CH-04, CH-10, CU-09).
 fn long() -> impl Iterator<Item = (&'static str, String)> {
     const MIB: usize = 1 << 20;
     [

@@ -87,14 +87,17 @@ impl History {
         self.content_at(self.through)
     }
 
-    /// Returns whether a search between these positions may say that this entry holds this word.
-    pub(crate) fn held_between(&self, from: Seq, to: Seq, id: EntryId, word: Word) -> bool {
-        let held_at = |at| {
-            self.content_at(at)
-                .get(&id)
-                .is_some_and(|words| words.contains(&word))
-        };
-        let changed = self.log.iter().map(|(seq, _)| *seq);
-        held_at(from) || changed.filter(|seq| *seq > from && *seq <= to).any(held_at)
+    /// Returns everything that was there at some moment between these positions.
+    pub(crate) fn content_between(&self, from: Seq, to: Seq) -> Content {
+        let mut content = self.content_at(from);
+        for (seq, change) in &self.log {
+            if let Change::Put(id, words) = change
+                && *seq > from
+                && *seq <= to
+            {
+                content.entry(*id).or_default().extend(words);
+            }
+        }
+        content
     }
 }

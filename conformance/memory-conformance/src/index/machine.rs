@@ -91,11 +91,7 @@ fn change() -> impl Strategy<Value = Change> {
 
 fn question() -> impl Strategy<Value = Question> {
     let allowed = option::of(subsequence(model_ids(), 0..=usize::from(N_ENTRIES)));
-    (vec(word(), 1..4), 0..20_usize, allowed).prop_map(|(words, k, allowed)| Question {
-        words,
-        k,
-        allowed,
-    })
+    (vec(word(), 1..4), allowed).prop_map(|(words, allowed)| Question { words, allowed })
 }
 
 /// Low numbers are frequent, as in any language.

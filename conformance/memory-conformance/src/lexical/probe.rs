@@ -55,8 +55,10 @@ impl IndexKind for Lexical {
     }
 
     async fn ask(index: &Self::Index, content: &Content, question: &Question) -> Outcome {
+        // The last one gives every hit.
+        const CUTS: [usize; 4] = [1, 2, 5, 1000];
         let text = text_of(&question.words);
-        let mut query = LexicalQuery::new(&text, question.k);
+        let mut query = LexicalQuery::new(&text, 0);
         if let Some(allowed) = &question.allowed {
             query = query.with_allowed(allowed);
         }
@@ -64,52 +66,40 @@ impl IndexKind for Lexical {
             let words = content.get(id);
             words.is_some_and(|words| question.words.iter().any(|word| words.contains(word)))
         };
-        let is_allowed = |id: &EntryId| {
-            let allowed = question.allowed.as_ref();
-            allowed.is_none_or(|allowed| allowed.contains(id))
-        };
-        let n_expected = content
+        let is_allowed = |id: &EntryId| query.allowed.is_none_or(|allowed| allowed.contains(id));
+        let n_matches = content
             .keys()
             .filter(|id| matches(id) && is_allowed(id))
-            .count()
-            .min(question.k);
-        let hits = index.search(&query).await?;
-        check_ranked(&hits, question.k)?;
-        ensure!(
-            hits.len() == n_expected,
-            "`{text}` gives {} hits instead of {n_expected}",
-            hits.len()
-        );
-        for hit in &hits {
+            .count();
+        let mut hits = Vec::new();
+        for k in CUTS {
+            query.k = k;
+            hits = index.search(&query).await?;
+            check_ranked(&hits, k)?;
             ensure!(
-                matches(&hit.id),
-                "`{text}` finds entry {}, which holds none of it",
-                hit.id
+                hits.len() == n_matches.min(k),
+                "`{text}` with k = {k} gives {} hits of {n_matches}",
+                hits.len()
             );
-            ensure!(
-                is_allowed(&hit.id),
-                "`{text}` finds entry {}, which is not allowed",
-                hit.id
-            );
+            for Hit { id, .. } in &hits {
+                ensure!(
+                    matches(id),
+                    "`{text}` finds entry {id}, which holds none of it"
+                );
+                ensure!(
+                    is_allowed(id),
+                    "`{text}` finds entry {id}, which is not allowed"
+                );
+            }
         }
-        let ids: Vec<_> = content.keys().copied().collect();
-        let scores = index.score(&query, &ids).await?;
-        check_length(&scores, &ids)?;
-        for (id, score) in ids.iter().zip(scores) {
-            let found = hits.iter().find(|hit| hit.id == *id);
-            let expected = found.map(|hit| hit.score);
-            let agrees = match (score, expected) {
-                (None, _) => false,
-                (Some(score), Some(expected)) => close(score, expected),
-                // Not among the hits: below the cut, not allowed, or no match at all.
-                (Some(score), None) => (score > 0.0) == matches(id),
-            };
-            ensure!(
-                agrees,
-                "`{text}` gives entry {id} the score {score:?}, search gives {expected:?}"
-            );
-        }
-        Ok(())
+        check_scores(
+            index,
+            &query,
+            &hits,
+            content.keys().copied().collect(),
+            matches,
+        )
+        .await
     }
 
     async fn read_calls(index: &Self::Index) -> Vec<(&'static str, Option<Error>)> {
@@ -121,6 +111,33 @@ impl IndexKind for Lexical {
             ("attainable", index.attainable(&query).await.err()),
         ]
     }
+}
+
+/// Checks that entries have the scores that all the hits of a query have, and that others have one if they match.
+async fn check_scores(
+    index: &dyn LexicalIndex,
+    query: &LexicalQuery<'_>,
+    hits: &[Hit],
+    ids: Vec<EntryId>,
+    matches: impl Fn(&EntryId) -> bool,
+) -> Outcome {
+    let scores = index.score(query, &ids).await?;
+    check_length(&scores, &ids)?;
+    for (id, score) in ids.iter().zip(scores) {
+        let expected = hits.iter().find(|hit| hit.id == *id).map(|hit| hit.score);
+        let agrees = match (score, expected) {
+            (None, _) => false,
+            (Some(score), Some(expected)) => close(score, expected),
+            // Not allowed, or no match.
+            (Some(score), None) => (score > 0.0) == matches(id),
+        };
+        ensure!(
+            agrees,
+            "`{}` gives entry {id} the score {score:?}, search gives {expected:?}",
+            query.text
+        );
+    }
+    Ok(())
 }
 
 pub(super) fn put(id: EntryId, text: impl Into<String>) -> LexicalOp {

@@ -11,7 +11,9 @@ pub(crate) fn subject(plugin: &'static Plugin, fault: &str) -> Subject {
     } else {
         json!({ "fault": fault })
     };
-    Subject::new(plugin).with_fixture(Fixture::config(config))
+    Subject::new(plugin)
+        .with_fixture(Fixture::config(config))
+        .with_seed(1)
 }
 
 /// Checks that every scenario of the plugin's kind holds for it.
@@ -24,15 +26,21 @@ pub(crate) fn check_honest(plugin: &'static Plugin, fault: &str) {
     }
 }
 
-/// Checks that a scenario fails for the plugin, and for its own reason.
-pub(crate) fn check_caught(subject: &Subject, name: &str, words: &str) {
+/// Checks that a scenario fails for the plugin with this fault, and for its own reason.
+pub(crate) fn check_caught(subject: &Subject, fault: &str, name: &str, words: &str) {
     let scenario = scenarios(subject.plugin().kind())
         .find(|scenario| scenario.name() == name)
         .unwrap_or_else(|| panic!("no scenario `{name}`"));
-    assert_eq!(scenario.skipped_for(subject.plugin()), None, "{name}");
-    let failure = scenario.check(subject).expect_err(name);
+    assert_eq!(
+        scenario.skipped_for(subject.plugin()),
+        None,
+        "{name}, {fault}"
+    );
+    let Err(failure) = scenario.check(subject) else {
+        panic!("{name} does not see the fault `{fault}`");
+    };
     let message = failure.to_string();
-    assert!(message.contains(words), "{name}: {message}");
+    assert!(message.contains(words), "{name}, {fault}: {message}");
 }
 
 /// Returns the names of the scenarios of this plugin's kind, without those that hold for any kind.

@@ -215,7 +215,7 @@ fn honest_chunker_passes() {
 #[test]
 fn broken_chunkers_are_caught() {
     for (fault, scenario, words) in FAULTS {
-        check_caught(&subject(&PLUGIN, fault), scenario, words);
+        check_caught(&subject(&PLUGIN, fault), fault, scenario, words);
     }
 }
 

@@ -217,7 +217,7 @@ fn honest_descriptor_passes() {
 #[test]
 fn broken_descriptors_are_caught() {
     for (plugin, scenario, words) in FAULTS {
-        check_caught(&Subject::new(plugin), scenario, words);
+        check_caught(&Subject::new(plugin), plugin.summary, scenario, words);
     }
 }
 
@@ -235,5 +235,10 @@ fn every_describe_scenario_catches_something() {
 fn fixture_that_the_plugin_refuses_is_caught() {
     let fixture = Fixture::config(json!({ "limits": { "pieces": "many" } }));
     let subject = Subject::new(&HONEST).with_fixture(fixture);
-    check_caught(&subject, "describe::config_opens", "limits.pieces");
+    check_caught(
+        &subject,
+        "wrong fixture",
+        "describe::config_opens",
+        "limits.pieces",
+    );
 }
