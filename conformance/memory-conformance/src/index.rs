@@ -9,7 +9,7 @@ mod model;
 mod rig;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use memory_api::{EntryId, Error, Fields, Projection};
@@ -25,7 +25,8 @@ pub(crate) const N_WORDS: u8 = 40;
 /// The number of entries the model knows; few, because collisions are the point.
 pub(crate) const N_ENTRIES: u8 = 16;
 
-/// A word that every tokenizer leaves alone: `tok0001` to `tok0040`.
+/// A word that every analysis leaves alone, from `tokbbk` to `tokgpk`: without digits, at which identifiers are cut into parts, and
+/// without an ending that a stemmer takes away and another word has as well.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Word(pub(crate) u8);
 
@@ -37,7 +38,14 @@ impl Word {
 
 impl fmt::Display for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "tok{:04}", self.0)
+        const LETTERS: [char; 8] = ['b', 'c', 'd', 'f', 'g', 'h', 'm', 'p'];
+        let letter = |n: u8| LETTERS.into_iter().nth(usize::from(n) % LETTERS.len());
+        let n = self.0.saturating_sub(1);
+        f.write_str("tok")?;
+        for letter in letter(n / 8).into_iter().chain(letter(n)) {
+            f.write_char(letter)?;
+        }
+        f.write_char('k')
     }
 }
 

@@ -44,17 +44,17 @@ async fn check(index: &dyn LexicalIndex, text: &str, expected: &[u16]) -> Outcom
 }
 
 pub(super) fn heading_words_are_found(subject: &Subject) -> Outcome {
-    let mut titled = LexicalEntry::new(entry_id(0), "tok0001 tok0002", fields(0));
-    titled.heading_path = vec!["tok0003".to_owned(), "tok0004 tok0005".to_owned()];
-    let plain = put(entry_id(1), "tok0003 tok0001");
+    let mut titled = LexicalEntry::new(entry_id(0), "amber birch", fields(0));
+    titled.heading_path = vec!["cedar".to_owned(), "dune falcon".to_owned()];
+    let plain = put(entry_id(1), "cedar amber");
     let ops = vec![LexicalOp::Put(Box::new(titled)), plain];
     subject.run(async {
         let (_home, index) = stocked(subject, ops).await?;
         // A word in a heading, in a text, in both (SR-10).
-        check(&*index, "tok0004", &[0]).await?;
-        check(&*index, "tok0002", &[0]).await?;
-        check(&*index, "tok0001", &[0, 1]).await?;
-        check(&*index, "tok0003", &[0, 1]).await
+        check(&*index, "dune", &[0]).await?;
+        check(&*index, "birch", &[0]).await?;
+        check(&*index, "amber", &[0, 1]).await?;
+        check(&*index, "cedar", &[0, 1]).await
     })
 }
 
@@ -255,45 +255,45 @@ pub(super) fn query_without_words_finds_nothing(subject: &Subject) -> Outcome {
 
 pub(super) fn phrase_words_stand_together(subject: &Subject) -> Outcome {
     let texts = [
-        "tok0001 tok0002 tok0003",
-        "tok0002 tok0001 tok0003",
-        "tok0001 tok0009 tok0002",
-        "tok0007 tok0001 tok0002",
-        "tok0005",
+        "amber birch cedar",
+        "birch amber cedar",
+        "amber ivory birch",
+        "gravel amber birch",
+        "falcon",
     ];
     subject.run(async {
         let (_home, index) = shelf(subject, &texts).await?;
-        check(&*index, "\"tok0001 tok0002\"", &[0, 3]).await?;
-        check(&*index, "\"tok0001 tok0002 tok0003\"", &[0]).await?;
-        check(&*index, "\"tok0003 tok0002\"", &[]).await?;
+        check(&*index, "\"amber birch\"", &[0, 3]).await?;
+        check(&*index, "\"amber birch cedar\"", &[0]).await?;
+        check(&*index, "\"cedar birch\"", &[]).await?;
         // A phrase beside a word, and a phrase of one word.
-        check(&*index, "\"tok0001 tok0002\" tok0005", &[0, 3, 4]).await?;
-        check(&*index, "\"tok0009\"", &[2]).await
+        check(&*index, "\"amber birch\" falcon", &[0, 3, 4]).await?;
+        check(&*index, "\"ivory\"", &[2]).await
     })
 }
 
 pub(super) fn prefix_finds_word_beginnings(subject: &Subject) -> Outcome {
-    let texts = ["tok0011", "tok0012 tok0021", "tok0021", "atok0011"];
+    let texts = ["lantern", "lantana meadow", "meadow", "xlantern"];
     subject.run(async {
         let (_home, index) = shelf(subject, &texts).await?;
-        check(&*index, "tok001*", &[0, 1]).await?;
-        check(&*index, "tok002*", &[1, 2]).await?;
-        check(&*index, "tok0011*", &[0]).await?;
-        check(&*index, "tok003*", &[]).await?;
-        check(&*index, "tok003* tok0021", &[1, 2]).await
+        check(&*index, "lant*", &[0, 1]).await?;
+        check(&*index, "mead*", &[1, 2]).await?;
+        check(&*index, "lanter*", &[0]).await?;
+        check(&*index, "quar*", &[]).await?;
+        check(&*index, "quar* meadow", &[1, 2]).await
     })
 }
 
 pub(super) fn excluded_word_removes_entries(subject: &Subject) -> Outcome {
-    let texts = ["tok0001 tok0002", "tok0001", "tok0002", "tok0001 tok0003"];
+    let texts = ["amber birch", "amber", "birch", "amber cedar"];
     subject.run(async {
         let (_home, index) = shelf(subject, &texts).await?;
-        check(&*index, "tok0001 -tok0002", &[1, 3]).await?;
-        check(&*index, "-tok0002 tok0001 -tok0003", &[1]).await?;
-        check(&*index, "tok0001 -tok0001", &[]).await?;
+        check(&*index, "amber -birch", &[1, 3]).await?;
+        check(&*index, "-birch amber -cedar", &[1]).await?;
+        check(&*index, "amber -amber", &[]).await?;
         // An exclusion alone asks for nothing.
-        check(&*index, "-tok0001", &[]).await?;
-        let query = LexicalQuery::new("tok0001 -tok0002", 10);
+        check(&*index, "-amber", &[]).await?;
+        let query = LexicalQuery::new("amber -birch", 10);
         let scores = index.score(&query, &[entry_id(0)]).await?;
         ensure!(
             scores == [Some(0.0)],
@@ -305,7 +305,7 @@ pub(super) fn excluded_word_removes_entries(subject: &Subject) -> Outcome {
 
 fn check_unsupported(subject: &Subject, text: &str) -> Outcome {
     subject.run(async {
-        let (_home, index) = shelf(subject, &["tok0001 tok0002", "tok0002"]).await?;
+        let (_home, index) = shelf(subject, &["amber birch", "birch"]).await?;
         for err in calls(&*index, text).await {
             let kind = err.as_ref().map(memory_api::Error::kind);
             if kind != Some(ErrorKind::Unsupported) {
@@ -320,13 +320,13 @@ fn check_unsupported(subject: &Subject, text: &str) -> Outcome {
 }
 
 pub(super) fn undeclared_phrase_is_unsupported(subject: &Subject) -> Outcome {
-    check_unsupported(subject, "\"tok0001 tok0002\"")
+    check_unsupported(subject, "\"amber birch\"")
 }
 
 pub(super) fn undeclared_prefix_is_unsupported(subject: &Subject) -> Outcome {
-    check_unsupported(subject, "tok000*")
+    check_unsupported(subject, "amb*")
 }
 
 pub(super) fn undeclared_exclusion_is_unsupported(subject: &Subject) -> Outcome {
-    check_unsupported(subject, "tok0002 -tok0001")
+    check_unsupported(subject, "birch -amber")
 }

@@ -50,10 +50,18 @@ fn ids_of_the_model_are_in_no_order_of_their_number() {
 }
 
 #[test]
-fn words_have_four_digits() {
+fn words_of_the_model_differ_and_none_begins_another() {
     let words: Vec<_> = Word::all().map(|word| word.to_string()).collect();
-    assert_eq!(words.first().unwrap(), "tok0001");
-    assert_eq!(words.last().unwrap(), "tok0040");
+    assert_eq!(
+        (words[0].as_str(), words[39].as_str()),
+        ("tokbbk", "tokgpk")
+    );
+    for word in &words {
+        let begun = words
+            .iter()
+            .filter(|other| other.starts_with(word.as_str()));
+        assert_eq!(begun.count(), 1, "{word}");
+    }
 }
 
 #[test]

@@ -122,7 +122,7 @@ const FAULTS: &[(&str, &str, &str)] = &[
     (
         "ignores_headings",
         "lexical::heading_words_are_found",
-        "`tok0004` finds {}",
+        "`dune` finds {}",
     ),
     (
         "reads_ascii",

@@ -321,7 +321,7 @@ impl LexicalIndex for Broken {
             }
             "finds_a_stranger" => {
                 let mut hits = self.inner.search(&asked).await?;
-                let others = self.inner.search(&LexicalQuery::new("tok0001", 1)).await?;
+                let others = self.inner.search(&LexicalQuery::new("tokbbk", 1)).await?;
                 let worst = hits.last().map_or(1.0, |hit| hit.score);
                 let stranger = others
                     .into_iter()
