@@ -79,6 +79,12 @@ fn tokens(
                 }
             }
         }
+        if let Some(word) = &part.undivided {
+            let text = segment.undivided(word);
+            if whole.as_ref().is_none_or(|(whole, _)| *whole != text) {
+                send(text, Form::Exact, word.range.clone());
+            }
+        }
         if segment.is_solid() {
             if let Some((text, range)) = segment.pair(index) {
                 send(text, Form::Exact, range);

@@ -255,15 +255,31 @@ impl Builder {
                     Clause::Word(vec![Term::new(whole, Form::Exact, 1.0)]),
                     is_stop_word(whole, self.languages),
                 );
-                for part in parts {
-                    self.word(segment, part, PART, false);
-                }
+                self.parts(segment, parts);
             }
             (None, parts) => {
                 for part in parts {
                     self.word(segment, part, 1.0, false);
                 }
             }
+        }
+    }
+
+    /// The parts of a compound. A word of letters and digits is asked for undivided.
+    fn parts(&mut self, segment: &Segment<'_>, mut parts: &[Part]) {
+        let n_all = parts.len();
+        while let [part, rest @ ..] = parts {
+            parts = rest;
+            let Some(word) = &part.undivided else {
+                self.word(segment, part, PART, false);
+                continue;
+            };
+            // One that is the whole compound is asked for already.
+            if word.n_parts < n_all {
+                let term = Term::new(segment.undivided(word), Form::Exact, PART);
+                self.push(Clause::Word(vec![term]), false);
+            }
+            parts = rest.get(word.n_parts - 1..).unwrap_or_default();
         }
     }
 

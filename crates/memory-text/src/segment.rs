@@ -28,6 +28,19 @@ pub(crate) struct Part {
     pub(crate) range: Range<usize>,
     /// Whether it has no digit, hence a stem.
     pub(crate) is_word: bool,
+    /// Of the first part of a word that digits divide: the undivided word.
+    pub(crate) undivided: Option<Undivided>,
+}
+
+/// A word of letters and digits, such as `server2`. Its parts can be searched for, but it stands for itself alone: to who asks
+/// for `server2`, `server1` is another thing.
+#[derive(Debug, Clone)]
+pub(crate) struct Undivided {
+    text: Range<usize>,
+    /// The bytes of the source.
+    pub(crate) range: Range<usize>,
+    /// At least 2.
+    pub(crate) n_parts: usize,
 }
 
 /// Parts that stand together without a space.
@@ -63,6 +76,11 @@ impl<'a> Segment<'a> {
     /// The part as it is compared.
     pub(crate) fn text(&self, part: &Part) -> &'a str {
         slice(self.buffer, part.text.clone())
+    }
+
+    /// The word of letters and digits as it is compared.
+    pub(crate) fn undivided(&self, word: &Undivided) -> &'a str {
+        slice(self.buffer, word.text.clone())
     }
 
     /// The part in lower case with its accents.
@@ -168,6 +186,7 @@ impl Segmenter {
             lower: 0..word.len(),
             range,
             is_word: !word.starts_with(|c: char| c.is_ascii_digit()),
+            undivided: None,
         });
         self.segment(None, false)
     }
@@ -273,17 +292,41 @@ impl Segmenter {
             .array_windows()
             .filter(|[a, b]| digit_change(a.ch, b.ch))
             .count();
-        let humps = (1..run.len()).filter(|&at| is_border(run, at)).count();
+        let humps = (1..run.len()).filter(|&at| is_hump(run, at)).count();
         if digit_changes > MAX_DIGIT_CHANGES || humps > MAX_HUMPS {
             self.part(run);
             return;
         }
         let mut start = 0;
-        for at in (1..run.len()).filter(|&at| is_border(run, at)) {
-            self.part(run.get(start..at).unwrap_or_default());
+        for at in (1..run.len()).filter(|&at| is_hump(run, at)) {
+            self.word(run.get(start..at).unwrap_or_default());
             start = at;
         }
-        self.part(run.get(start..).unwrap_or_default());
+        self.word(run.get(start..).unwrap_or_default());
+    }
+
+    /// Adds the parts of a word, which digits may divide.
+    fn word(&mut self, word: &[Unit]) {
+        let first = self.parts.len();
+        for part in word.chunk_by(|a, b| !digit_change(a.ch, b.ch)) {
+            self.part(part);
+        }
+        let n_parts = self.parts.len() - first;
+        if n_parts < 2 {
+            return;
+        }
+        let start = self.buffer.len();
+        for unit in word {
+            push_folded(unit.ch, &mut self.buffer);
+        }
+        let undivided = Undivided {
+            text: start..self.buffer.len(),
+            range: source(word),
+            n_parts,
+        };
+        if let Some(part) = self.parts.get_mut(first) {
+            part.undivided = Some(undivided);
+        }
     }
 
     fn part(&mut self, units: &[Unit]) {
@@ -309,6 +352,7 @@ impl Segmenter {
             lower,
             range: source(units),
             is_word: !units.iter().any(|unit| unit.ch.is_numeric()),
+            undivided: None,
         });
     }
 
@@ -329,6 +373,7 @@ impl Segmenter {
                 text,
                 range: source(character),
                 is_word: false,
+                undivided: None,
             });
             rest = next;
         }
@@ -421,19 +466,17 @@ fn digit_change(a: char, b: char) -> bool {
     a.is_ascii_digit() != b.is_ascii_digit()
 }
 
-/// Whether a part starts at `at`: between letters and digits, before a hump of `camelCase`, before the last capital of `HTTPServer`.
-fn is_border(run: &[Unit], at: usize) -> bool {
+/// Whether a word starts at `at`: before a hump of `camelCase`, before the last capital of `HTTPServer`.
+fn is_hump(run: &[Unit], at: usize) -> bool {
     let ch = |at: usize| run.get(at).map(|unit| unit.ch);
     let (Some(before), Some(here)) = (at.checked_sub(1).and_then(ch), ch(at)) else {
         return false;
     };
-    if digit_change(before, here) {
-        return true;
-    }
     if !here.is_uppercase() {
         return false;
     }
-    if before.is_lowercase() {
+    // A capital after a digit begins a word: `v2Server`.
+    if before.is_lowercase() || before.is_ascii_digit() {
         return true;
     }
     let next = ch(at + 1);

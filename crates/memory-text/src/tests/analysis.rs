@@ -24,7 +24,10 @@ fn compounds_stand_whole_and_in_parts() {
     );
     check("20.04.1", &["20", "20.04.1", "04", "1"]);
     check("camelCase", &["camel", "camelcase", "case"]);
-    check("HTTPServer2", &["http", "httpserver2", "server", "2"]);
+    check(
+        "HTTPServer2",
+        &["http", "httpserver2", "server", "server2", "2"],
+    );
     check(
         "plans/roof/east.dxf",
         &["plans", "plans/roof/east.dxf", "roof", "east", "dxf"],
@@ -49,6 +52,17 @@ fn languages_with_signs_differ_from_their_letter() {
     assert!(score("c++", "we use C++") > score("c++", "we use C"));
     assert!(score("c#", "we use C#") > score("c#", "we use C++"));
     assert!(score(".net", "the .NET runtime") > score(".net", "the net"));
+}
+
+#[test]
+fn a_word_with_a_number_is_found_by_its_word_but_asks_for_itself_alone() {
+    assert!(finds("quartz", "quartz5"));
+    assert!(finds("quartz5", "a quartz5 clock"));
+    // SW-01: what was removed must not be found by the rest of its kind.
+    assert!(!finds("quartz5", "quartz2 and 5 others"));
+    assert!(finds("python3", "python3.11"));
+    assert!(finds("crane07", "harbor-crane07"));
+    assert!(!finds("harbor-crane07", "another crane, 07"));
 }
 
 #[test]
