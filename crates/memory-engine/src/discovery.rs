@@ -1,0 +1,478 @@
+//! Which files are memory files, and where they are.
+//!
+//! Without `include`: `MEMORY.md` and `USER.md` in the workspace (in this very spelling; another spelling counts only where the
+//! exact one is missing) and every file below `memory/` that ends in `.md` or `.markdown`, in any case. With `include`: every
+//! file below the workspace that one of the globs matches. Always: the extra paths, of a folder its Markdown files.
+//!
+//! Never: links (a root that the user named may be one), folders whose name begins with a dot, the state folder, what
+//! `.memoryignore` (the syntax of `.gitignore`) excludes, and the side files `._*`, `.#*` of other programs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use memory_api::{Error, ErrorKind, Result};
+
+use crate::manifest::io_error;
+use crate::options::Options;
+
+/// The name of the file with patterns of what is no memory.
+pub const IGNORE_FILE: &str = ".memoryignore";
+
+/// The files at the top of a workspace.
+const TOP_FILES: [&str; 2] = ["MEMORY.md", "USER.md"];
+/// The folder of a workspace.
+const FOLDER: &str = "memory";
+
+/// A memory file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Relative to the workspace, with `/`; begins with `../` outside of it.
+    pub path: String,
+    /// Where it is.
+    pub absolute: PathBuf,
+}
+
+/// What a walk came across.
+#[derive(Debug, Default)]
+pub struct Walk {
+    /// The memory files, by path.
+    pub files: Vec<Found>,
+    /// Links that were not followed, by path.
+    pub links: Vec<String>,
+    /// Folders and files that could not be looked at. What was indexed below them is still there.
+    pub unreadable: Vec<Unreadable>,
+}
+
+/// A place that could not be looked at.
+#[derive(Debug)]
+pub struct Unreadable {
+    /// Relative to the workspace, with `/`.
+    pub path: String,
+    /// Why.
+    pub error: Error,
+}
+
+/// Knows the memory files of a workspace.
+#[derive(Debug)]
+pub struct Discovery {
+    workspace: PathBuf,
+    state_dir: PathBuf,
+    roots: Vec<Root>,
+}
+
+/// A place to walk.
+#[derive(Debug)]
+struct Root {
+    /// The folder, or the one file.
+    dir: PathBuf,
+    /// What its path begins with in results: empty for the workspace.
+    prefix: String,
+    rule: Rule,
+}
+
+/// Which files below a root are memory files.
+#[derive(Debug)]
+enum Rule {
+    TopFilesAndFolder,
+    Globs(GlobSet),
+    Markdown,
+    /// The root is the file.
+    Itself,
+}
+
+impl Discovery {
+    /// Prepares the rules.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` when the workspace or an extra path does not exist; `InvalidInput` for the root of a file system and for a
+    /// glob that cannot be read.
+    pub fn new(options: &Options) -> Result<Self> {
+        let workspace = canonical(&options.workspace)?;
+        if workspace.parent().is_none() {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!(
+                    "`{}` is the root of a file system, no workspace",
+                    workspace.display()
+                ),
+            )
+            .with_hint("name the folder of your notes: `--workspace DIR`"));
+        }
+        let rule = if options.documents.include.is_empty() {
+            Rule::TopFilesAndFolder
+        } else {
+            Rule::Globs(glob_set(&options.documents.include)?)
+        };
+        let mut roots = vec![Root {
+            dir: workspace.clone(),
+            prefix: String::new(),
+            rule,
+        }];
+        for extra in &options.documents.extra_paths {
+            if extra.as_os_str().is_empty() {
+                return Err(Error::new(
+                    ErrorKind::InvalidInput,
+                    "an extra path is empty",
+                ));
+            }
+            let dir = canonical(&workspace.join(extra))?;
+            let rule = if dir.is_dir() {
+                Rule::Markdown
+            } else {
+                Rule::Itself
+            };
+            let prefix = relative(&workspace, &dir);
+            roots.push(Root { dir, prefix, rule });
+        }
+        // The folder may not exist yet; then nothing has to be kept out.
+        let state_dir =
+            fs::canonicalize(&options.state_dir).unwrap_or_else(|_| options.state_dir.clone());
+        Ok(Self {
+            workspace,
+            state_dir,
+            roots,
+        })
+    }
+
+    /// Returns the workspace as an absolute path without links.
+    pub fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    /// Finds the memory files.
+    pub fn walk(&self) -> Walk {
+        let mut walk = Walk::default();
+        let mut files = BTreeMap::new();
+        for root in &self.roots {
+            if matches!(root.rule, Rule::Itself) {
+                files.insert(root.prefix.clone(), root.dir.clone());
+            } else {
+                self.walk_dir(root, "", &mut Vec::new(), &mut files, &mut walk);
+            }
+        }
+        walk.files = files
+            .into_iter()
+            .map(|(path, absolute)| Found { path, absolute })
+            .collect();
+        walk.links.sort_unstable();
+        walk.links.dedup();
+        walk
+    }
+
+    fn walk_dir(
+        &self,
+        root: &Root,
+        below: &str,
+        ignores: &mut Vec<Gitignore>,
+        files: &mut BTreeMap<String, PathBuf>,
+        walk: &mut Walk,
+    ) {
+        let dir = root.dir.join(below);
+        let entries = match list(&dir) {
+            Ok(entries) => entries,
+            Err(err) => {
+                let path = join(&root.prefix, below);
+                let path = if path.is_empty() {
+                    ".".to_owned()
+                } else {
+                    path
+                };
+                walk.unreadable.push(Unreadable {
+                    path,
+                    error: io_error(&err, "list", &dir),
+                });
+                return;
+            }
+        };
+        ignores.push(ignore_rules(&dir));
+        for (name, absolute, file_type) in &entries {
+            let path = join(below, name);
+            if file_type.is_dir() {
+                if root.rule.enters(&path)
+                    && !is_hidden(name)
+                    && *absolute != self.state_dir
+                    && !ignored(ignores, absolute, true)
+                {
+                    self.walk_dir(root, &path, ignores, files, walk);
+                }
+            } else if root
+                .rule
+                .matches(&path, || entries.iter().map(|(name, _, _)| name.as_str()))
+                || file_type.is_symlink()
+            {
+                if ignored(ignores, absolute, false) || is_side_file(name) {
+                    continue;
+                }
+                if file_type.is_symlink() {
+                    // Only links that would have led to a memory file or a folder of them are worth a word.
+                    if root.rule.enters(&path) || is_markdown(name) {
+                        walk.links.push(join(&root.prefix, &path));
+                    }
+                } else if file_type.is_file() {
+                    files.insert(join(&root.prefix, &path), absolute.clone());
+                }
+            }
+        }
+        ignores.pop();
+    }
+
+    /// Returns where the memory file of this path is. Paths are compared by their components, and no link is followed.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` when the path leads out of the memory or is not a memory file; `NotFound` when it would be one but does
+    /// not exist.
+    pub fn resolve(&self, path: &str) -> Result<PathBuf> {
+        let refused = || {
+            Error::new(
+                ErrorKind::InvalidInput,
+                format!("`{path}` is not a memory file of this workspace"),
+            )
+            .with_context("path", path)
+            .with_hint("use a path as `memory search` prints it")
+        };
+        if path.is_empty() || path.contains('\0') {
+            return Err(refused());
+        }
+        let wanted = if cfg!(windows) {
+            path.replace('\\', "/")
+        } else {
+            path.to_owned()
+        };
+        let wanted = wanted.strip_prefix("./").unwrap_or(&wanted);
+        let mut missing = false;
+        for root in &self.roots {
+            let Some(below) = strip_components(wanted, &root.prefix) else {
+                continue;
+            };
+            match root.locate(below, &self.state_dir) {
+                Ok(Some(absolute)) => return Ok(absolute),
+                Ok(None) => {}
+                Err(err) if err.kind() == std::io::ErrorKind::NotFound => missing = true,
+                Err(err) => {
+                    return Err(
+                        io_error(&err, "open", &root.dir.join(below)).with_context("path", path)
+                    );
+                }
+            }
+        }
+        if missing {
+            Err(Error::new(
+                ErrorKind::NotFound,
+                format!("there is no memory file `{path}`"),
+            )
+            .with_context("path", path)
+            .with_hint("`memory search` prints the paths of what is there"))
+        } else {
+            Err(refused())
+        }
+    }
+}
+
+impl Root {
+    /// Returns the file `below` this root if it is a memory file, by the same rules as the walk.
+    fn locate(&self, below: &str, state_dir: &Path) -> std::io::Result<Option<PathBuf>> {
+        if matches!(self.rule, Rule::Itself) {
+            return Ok(below.is_empty().then(|| self.dir.clone()));
+        }
+        let names: Vec<&str> = below.split('/').collect();
+        let normal = |name: &str| {
+            let mut components = Path::new(name).components();
+            matches!((components.next(), components.next()), (Some(Component::Normal(part)), None) if part == name)
+        };
+        if !names.iter().copied().all(normal) {
+            return Ok(None);
+        }
+        let Some((file_name, folders)) = names.split_last() else {
+            return Ok(None);
+        };
+        let mut dir = self.dir.clone();
+        let mut so_far = String::new();
+        let mut ignores = vec![ignore_rules(&dir)];
+        for name in folders {
+            so_far = join(&so_far, name);
+            dir.push(name);
+            if !self.rule.enters(&so_far) || is_hidden(name) || dir == state_dir {
+                return Ok(None);
+            }
+            if fs::symlink_metadata(&dir)?.is_symlink() || ignored(&ignores, &dir, true) {
+                return Ok(None);
+            }
+            ignores.push(ignore_rules(&dir));
+        }
+        let absolute = dir.join(file_name);
+        let siblings = || {
+            list(&dir).map(|entries| {
+                entries
+                    .into_iter()
+                    .map(|(name, _, _)| name)
+                    .collect::<Vec<_>>()
+            })
+        };
+        let siblings = if folders.is_empty() {
+            siblings()?
+        } else {
+            Vec::new()
+        };
+        if !self
+            .rule
+            .matches(below, || siblings.iter().map(String::as_str))
+            || is_side_file(file_name)
+            || ignored(&ignores, &absolute, false)
+        {
+            return Ok(None);
+        }
+        let metadata = fs::symlink_metadata(&absolute)?;
+        Ok(metadata.is_file().then_some(absolute))
+    }
+}
+
+impl Rule {
+    /// Returns whether memory files can lie below this folder.
+    fn enters(&self, folder: &str) -> bool {
+        match self {
+            Self::TopFilesAndFolder => strip_components(folder, FOLDER).is_some(),
+            Self::Globs(_) | Self::Markdown => true,
+            Self::Itself => false,
+        }
+    }
+
+    /// Returns whether the file is a memory file; `siblings` are the names beside it.
+    fn matches<'a, I: Iterator<Item = &'a str>>(
+        &self,
+        path: &str,
+        siblings: impl Fn() -> I,
+    ) -> bool {
+        match self {
+            Self::TopFilesAndFolder => match path.split_once('/') {
+                Some((first, _)) => first == FOLDER && is_markdown(path),
+                None => TOP_FILES.iter().any(|top| {
+                    *top == path
+                        || (top.eq_ignore_ascii_case(path)
+                            && !siblings().any(|sibling| sibling == *top))
+                }),
+            },
+            Self::Globs(globs) => globs.is_match(path),
+            Self::Markdown => is_markdown(path),
+            Self::Itself => false,
+        }
+    }
+}
+
+fn glob_set(patterns: &[String]) -> Result<GlobSet> {
+    let invalid = |pattern: &str, err: &globset::Error| {
+        Error::new(
+            ErrorKind::InvalidInput,
+            format!("`{pattern}` is not a glob: {}", err.kind()),
+        )
+        .with_hint("an example: `notes/**/*.md`")
+    };
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let glob = GlobBuilder::new(pattern)
+            .literal_separator(true)
+            .build()
+            .map_err(|err| invalid(pattern, &err))?;
+        set.add(glob);
+    }
+    set.build()
+        .map_err(|err| invalid(&patterns.join(", "), &err))
+}
+
+fn canonical(path: &Path) -> Result<PathBuf> {
+    if path.as_os_str().is_empty() {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "the path of the workspace is empty",
+        ));
+    }
+    fs::canonicalize(path).map_err(|err| io_error(&err, "open", path))
+}
+
+/// Returns the path from one absolute folder to another place, with `/`.
+fn relative(from: &Path, to: &Path) -> String {
+    let from: Vec<_> = from.components().collect();
+    let to: Vec<_> = to.components().collect();
+    let n_common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let up = from.iter().skip(n_common).map(|_| "..".to_owned());
+    let down = to
+        .iter()
+        .skip(n_common)
+        .map(|part| part.as_os_str().to_string_lossy().into_owned());
+    up.chain(down).collect::<Vec<_>>().join("/")
+}
+
+/// Returns what of `path` comes after `prefix`, by whole components; the empty string when they are equal.
+pub(crate) fn strip_components<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
+    if prefix.is_empty() {
+        return Some(path);
+    }
+    let rest = path.strip_prefix(prefix)?;
+    if rest.is_empty() {
+        Some(rest)
+    } else {
+        rest.strip_prefix('/')
+    }
+}
+
+fn join(dir: &str, name: &str) -> String {
+    if dir.is_empty() {
+        name.to_owned()
+    } else if name.is_empty() {
+        dir.to_owned()
+    } else {
+        format!("{dir}/{name}")
+    }
+}
+
+/// Lists a folder by name. Names that are not Unicode have no place in a citation and are left out.
+fn list(dir: &Path) -> std::io::Result<Vec<(String, PathBuf, fs::FileType)>> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if let Ok(name) = entry.file_name().into_string() {
+            entries.push((name, entry.path(), entry.file_type()?));
+        }
+    }
+    entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    Ok(entries)
+}
+
+fn ignore_rules(dir: &Path) -> Gitignore {
+    let file = dir.join(IGNORE_FILE);
+    if !file.is_file() {
+        return Gitignore::empty();
+    }
+    let mut builder = GitignoreBuilder::new(dir);
+    // A line that is no pattern excludes nothing; the other lines count.
+    drop(builder.add(file));
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+/// The nearest folder's rules decide, as with `.gitignore`.
+fn ignored(ignores: &[Gitignore], path: &Path, is_dir: bool) -> bool {
+    let decided = ignores
+        .iter()
+        .rev()
+        .map(|rules| rules.matched(path, is_dir))
+        .find(|matched| !matched.is_none());
+    decided.is_some_and(|matched| matched.is_ignore())
+}
+
+fn is_markdown(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|suffix| {
+        suffix.eq_ignore_ascii_case("md") || suffix.eq_ignore_ascii_case("markdown")
+    })
+}
+
+fn is_hidden(name: &str) -> bool {
+    name.starts_with('.')
+}
+
+fn is_side_file(name: &str) -> bool {
+    name.starts_with("._") || name.starts_with(".#")
+}

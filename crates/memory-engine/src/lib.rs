@@ -1,0 +1,38 @@
+//! The engine: store of record, sync and search, with plugins as `dyn` values.
+//!
+//! Files are the truth. [`Engine::sync`] walks them ([`discovery`]), cuts the changed ones with the chunkers, writes entries to
+//! the [`store`] of record and feeds the changes to the indexes (`feed`). [`Engine::search`] asks the indexes, brings their
+//! scores to a common scale, keeps what is good enough and cites it (`search`). Nothing here reads a clock or the
+//! environment: time and randomness come through [`Clock`], settings through [`Options`].
+#![warn(missing_docs)]
+
+mod citation;
+mod clock;
+mod contract;
+pub mod discovery;
+mod document;
+mod engine;
+mod feed;
+mod filter;
+mod generation;
+mod lock;
+mod manifest;
+mod options;
+mod search;
+mod select;
+pub mod store;
+mod sync;
+mod window;
+
+pub use citation::citation;
+pub use clock::Clock;
+pub use contract::{ContractChunker, ContractLexical};
+pub use engine::{Engine, ReadRequest, Status};
+pub use filter::Filter;
+pub use options::{Documents, Options, Part, Parts};
+pub use search::{Floor, Mode, Scores, SearchHit, SearchRequest, SearchResponse};
+pub use sync::{Failure, LockWait, Phase, Progress, SyncReport, SyncRequest};
+pub use window::{Window, WindowStatus, read_window};
+
+#[cfg(test)]
+mod tests;

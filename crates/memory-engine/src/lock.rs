@@ -1,0 +1,122 @@
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use futures::channel::oneshot;
+use memory_api::{Error, ErrorKind, Result, Retry};
+
+use crate::manifest::io_error;
+
+/// The writer lock: one process writes at a time. The operating system releases it when its holder dies.
+#[derive(Debug)]
+pub(crate) struct WriterLock {
+    file: File,
+}
+
+impl WriterLock {
+    /// Takes the lock if it is free; otherwise says who holds it.
+    pub(crate) fn try_take(state_dir: &Path) -> Result<Result<Self, Holder>> {
+        let (path, file) = open(state_dir)?;
+        match file.try_lock() {
+            Ok(()) => Self::taken(file, &path).map(Ok),
+            Err(TryLockError::WouldBlock) => Ok(Err(Holder::read(&file))),
+            Err(TryLockError::Error(err)) => Err(io_error(&err, "lock", &path)),
+        }
+    }
+
+    /// Waits for the lock on a thread of its own, so that the caller's executor stays free.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future leaves the thread waiting; it gives the lock back as soon as it has it.
+    pub(crate) async fn take(state_dir: &Path) -> Result<Self> {
+        let (path, file) = open(state_dir)?;
+        let (sender, receiver) = oneshot::channel();
+        std::thread::Builder::new()
+            .name("memory-lock".to_owned())
+            .spawn(move || {
+                let taken = file
+                    .lock()
+                    .map_err(|err| io_error(&err, "lock", &path))
+                    .and_then(|()| Self::taken(file, &path));
+                // The receiver is gone when nobody waits any more; the lock is dropped with the message.
+                drop(sender.send(taken));
+            })
+            .map_err(|err| {
+                Error::new(
+                    ErrorKind::Unavailable,
+                    format!("cannot start a thread: {err}"),
+                )
+            })?;
+        receiver.await.map_err(|_| {
+            Error::new(
+                ErrorKind::Internal,
+                "the thread that waited for the lock died",
+            )
+        })?
+    }
+
+    fn taken(mut file: File, path: &Path) -> Result<Self> {
+        let write = |file: &mut File| -> std::io::Result<()> {
+            file.set_len(0)?;
+            file.seek(SeekFrom::Start(0))?;
+            writeln!(file, "{}", std::process::id())
+        };
+        write(&mut file).map_err(|err| io_error(&err, "write", path))?;
+        Ok(Self { file })
+    }
+}
+
+impl Drop for WriterLock {
+    fn drop(&mut self) {
+        // Closing the file releases the lock as well; doing it here only makes the moment exact.
+        drop(self.file.unlock());
+    }
+}
+
+/// Who holds the lock, as far as it said so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Holder {
+    pub(crate) pid: Option<u32>,
+}
+
+impl Holder {
+    fn read(mut file: &File) -> Self {
+        let mut text = String::new();
+        // A holder that has not written its number yet, or cannot be read, is an unknown one.
+        let pid = file
+            .read_to_string(&mut text)
+            .ok()
+            .and_then(|_| text.trim().parse().ok());
+        Self { pid }
+    }
+
+    pub(crate) fn name(self) -> String {
+        self.pid.map_or_else(
+            || "another process".to_owned(),
+            |pid| format!("process {pid}"),
+        )
+    }
+
+    pub(crate) fn into_error(self) -> Error {
+        Error::new(
+            ErrorKind::Unavailable,
+            format!("{} is writing to this index", self.name()),
+        )
+        .with_context("lock", "held")
+        .with_retry(Retry::After(None))
+        .with_hint("wait for it, or leave out `--no-wait`")
+    }
+}
+
+fn open(state_dir: &Path) -> Result<(PathBuf, File)> {
+    let path = state_dir.join("lock");
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(|err| io_error(&err, "open", &path))?;
+    Ok((path, file))
+}

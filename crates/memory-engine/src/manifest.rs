@@ -1,0 +1,132 @@
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::Path;
+
+use memory_api::{Error, ErrorKind, Fingerprint, Result, StoreId};
+use serde::{Deserialize, Serialize};
+
+/// The version of what lies in the state folder.
+const FORMAT: u32 = 1;
+const FILE_NAME: &str = "MANIFEST.json";
+
+/// Names the live folders; replaced whole by one atomic rename.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    pub(crate) format: u32,
+    /// The highest generation number given to a folder so far.
+    pub(crate) generation: u64,
+    pub(crate) store: StoreFolder,
+    pub(crate) lexical: IndexFolder,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StoreFolder {
+    /// Relative to the state folder.
+    pub(crate) dir: String,
+    pub(crate) id: StoreId,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct IndexFolder {
+    pub(crate) plugin: String,
+    /// Relative to the state folder.
+    pub(crate) dir: String,
+    /// Of the plugin as it was when the folder was filled.
+    pub(crate) fingerprint: Fingerprint,
+}
+
+impl Manifest {
+    pub(crate) fn new(generation: u64, store: StoreFolder, lexical: IndexFolder) -> Self {
+        Self {
+            format: FORMAT,
+            generation,
+            store,
+            lexical,
+        }
+    }
+
+    /// Reads the manifest; `None` when there is none yet.
+    pub(crate) fn read(state_dir: &Path) -> Result<Option<Self>> {
+        let path = state_dir.join(FILE_NAME);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(err) if err.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(err) => return Err(io_error(&err, "read", &path)),
+        };
+        let corrupt = |message: String| {
+            Error::new(
+                ErrorKind::Corrupt,
+                format!("`{}` {message}", path.display()),
+            )
+            .with_hint("run `memory index --force` to build the index anew from your files")
+        };
+        // The version is read first, so that a newer file is told apart from a damaged one.
+        let value: serde_json::Value =
+            serde_json::from_slice(&bytes).map_err(|err| corrupt(format!("is damaged: {err}")))?;
+        let format = value.get("format").and_then(serde_json::Value::as_u64);
+        if format.is_some_and(|format| format > u64::from(FORMAT)) {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                format!(
+                    "`{}` was written by a newer version of this program",
+                    path.display()
+                ),
+            )
+            .with_hint("use that version, or another folder by `--state DIR`"));
+        }
+        serde_json::from_value(value)
+            .map(Some)
+            .map_err(|err| corrupt(format!("is damaged: {err}")))
+    }
+
+    /// Replaces the manifest: after `Ok` the new one is on disk, before it the old one.
+    pub(crate) fn publish(&self, state_dir: &Path) -> Result<()> {
+        let path = state_dir.join(FILE_NAME);
+        let temporary = state_dir.join(format!("{FILE_NAME}.new"));
+        let bytes = serde_json::to_vec_pretty(self).map_err(|err| {
+            Error::new(
+                ErrorKind::Internal,
+                format!("cannot write the manifest: {err}"),
+            )
+        })?;
+        let write = || -> std::io::Result<()> {
+            let mut file = File::create(&temporary)?;
+            file.write_all(&bytes)?;
+            file.write_all(b"\n")?;
+            file.sync_all()?;
+            fs::rename(&temporary, &path)?;
+            sync_dir(state_dir)
+        };
+        write().map_err(|err| io_error(&err, "write", &path))
+    }
+}
+
+/// Makes the names in a folder durable; Windows has no such call and needs none.
+fn sync_dir(dir: &Path) -> std::io::Result<()> {
+    if cfg!(unix) {
+        File::open(dir)?.sync_all()
+    } else {
+        Ok(())
+    }
+}
+
+/// Turns a file error into ours.
+pub(crate) fn io_error(err: &std::io::Error, verb: &str, path: &Path) -> Error {
+    use std::io::ErrorKind as Io;
+    let kind = if err.kind() == Io::NotFound {
+        ErrorKind::NotFound
+    } else {
+        ErrorKind::Unavailable
+    };
+    let error = Error::new(kind, format!("cannot {verb} `{}`: {err}", path.display()));
+    match err.kind() {
+        Io::StorageFull => error.with_hint("free some disk space and try again"),
+        Io::PermissionDenied => {
+            error.with_hint("check the permissions of the file and its folders")
+        }
+        Io::ReadOnlyFilesystem => {
+            error.with_hint("name a writable folder for the index: `--state DIR`")
+        }
+        _ => error,
+    }
+}

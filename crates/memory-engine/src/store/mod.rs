@@ -1,0 +1,194 @@
+//! The store of record: documents, entries and tombstones in SQLite, every change numbered by a [`Seq`].
+//!
+//! Indexes are fed from here: the changes above an index's watermark are the rows above it, in order.
+
+mod read;
+mod schema;
+mod write;
+
+use std::path::Path;
+
+use memory_api::{
+    ContentHash, EntryId, Error, ErrorKind, LineRange, Result, Seq, StoreId, Timestamp,
+};
+use memory_sqlite::{Database, Options, Synchronous};
+
+use crate::document::Stamp;
+
+/// What SQLite answers, inside a job.
+type Sql<T> = memory_sqlite::rusqlite::Result<T>;
+
+/// The file inside a store's folder.
+pub(crate) const FILE_NAME: &str = "store.db";
+
+/// The store of record of one workspace.
+#[derive(Debug)]
+pub struct Store {
+    db: Database,
+    id: StoreId,
+}
+
+/// An entry as the store holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its id.
+    pub id: EntryId,
+    /// Where its document came from.
+    pub source: String,
+    /// The path of its document.
+    pub path: String,
+    /// Its lines.
+    pub lines: LineRange,
+    /// The headings above it, outermost first.
+    pub heading_path: Vec<String>,
+    /// Its kind.
+    pub kind: String,
+    /// Its time.
+    pub time: Option<Timestamp>,
+    /// When its document was created.
+    pub created: Option<Timestamp>,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// Its text.
+    pub text: String,
+}
+
+/// How much is in the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Documents.
+    pub n_documents: u64,
+    /// Entries.
+    pub n_entries: u64,
+}
+
+/// A document as the store knows it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known {
+    pub(crate) doc: i64,
+    pub(crate) hash: ContentHash,
+    pub(crate) stamp: Stamp,
+}
+
+/// A document to store, in place of what was known of it.
+#[derive(Debug)]
+pub(crate) struct NewDocument {
+    pub(crate) source: String,
+    pub(crate) path: String,
+    pub(crate) hash: ContentHash,
+    pub(crate) stamp: Stamp,
+    pub(crate) title: Option<String>,
+    pub(crate) created: Option<Timestamp>,
+    pub(crate) time: Timestamp,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) entries: Vec<NewEntry>,
+}
+
+/// An entry to store.
+#[derive(Debug)]
+pub(crate) struct NewEntry {
+    pub(crate) id: EntryId,
+    pub(crate) lines: LineRange,
+    pub(crate) heading_path: Vec<String>,
+    pub(crate) kind: String,
+    pub(crate) time: Option<Timestamp>,
+    pub(crate) tags: Vec<String>,
+    pub(crate) text: String,
+}
+
+/// A change of one document.
+#[derive(Debug)]
+pub(crate) enum Change {
+    /// Its content is new.
+    Put(NewDocument),
+    /// Its content is as known, its file is not.
+    Touch { doc: i64, stamp: Stamp },
+    /// It is gone.
+    Remove { doc: i64 },
+}
+
+impl Store {
+    /// Creates an empty store in an existing, empty folder.
+    pub(crate) async fn create(dir: &Path, id: StoreId) -> Result<Self> {
+        let db = Database::open(dir.join(FILE_NAME), options(false)).await?;
+        db.write(move |tx| write::set_meta(tx, "store", &id.to_string()))
+            .await?;
+        Ok(Self { db, id })
+    }
+
+    /// Opens the store that the manifest names.
+    pub(crate) async fn open(dir: &Path, id: StoreId, read_only: bool) -> Result<Self> {
+        let path = dir.join(FILE_NAME);
+        if !path.is_file() {
+            return Err(damaged(format!("`{}` is missing", path.display())));
+        }
+        let db = Database::open(path.clone(), options(read_only)).await?;
+        let found = db.read(|conn| read::meta(conn, "store")).await?;
+        if found.as_deref() == Some(id.to_string().as_str()) {
+            Ok(Self { db, id })
+        } else {
+            Err(damaged(format!(
+                "`{}` is not the store that the manifest names",
+                path.display()
+            )))
+        }
+    }
+
+    /// Returns the id.
+    pub fn id(&self) -> StoreId {
+        self.id
+    }
+
+    /// Returns the number of the last change.
+    pub async fn last_seq(&self) -> Result<Seq> {
+        self.db
+            .read(|conn| read::number(conn, "last_seq"))
+            .await
+            .map(Seq)
+    }
+
+    /// Returns the highest change whose tombstone may be gone. An index that is below it has to be rebuilt.
+    pub async fn tombstone_floor(&self) -> Result<Seq> {
+        self.db
+            .read(|conn| read::number(conn, "tombstone_floor"))
+            .await
+            .map(Seq)
+    }
+
+    /// Returns the counts.
+    pub async fn counts(&self) -> Result<Counts> {
+        self.db.read(read::counts).await
+    }
+
+    /// Returns the entries of these ids, in the order of `ids`; `None` for an id that is not there.
+    pub async fn entries(&self, ids: Vec<EntryId>) -> Result<Vec<Option<Entry>>> {
+        self.db.read(move |conn| read::entries(conn, &ids)).await
+    }
+
+    /// Closes the database.
+    pub async fn close(&self) {
+        self.db.close().await;
+    }
+
+    pub(crate) async fn meta(&self, key: String) -> Result<Option<String>> {
+        self.db.read(move |conn| read::meta(conn, &key)).await
+    }
+
+    pub(crate) async fn set_meta(&self, key: String, value: String) -> Result<()> {
+        self.db
+            .write(move |tx| write::set_meta(tx, &key, &value))
+            .await
+    }
+}
+
+fn options(read_only: bool) -> Options {
+    // An index may hold a change only when the store is sure to hold it, also after a crash of the machine.
+    Options::new(schema::APPLICATION_ID, schema::MIGRATIONS)
+        .with_synchronous(Synchronous::Full)
+        .with_read_only(read_only)
+}
+
+fn damaged(message: String) -> Error {
+    Error::new(ErrorKind::Corrupt, message)
+        .with_hint("run `memory index --force` to build the index anew from your files")
+}

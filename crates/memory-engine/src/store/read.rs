@@ -1,0 +1,255 @@
+use std::collections::HashMap;
+
+use memory_api::{
+    ContentHash, EntryId, Error, ErrorKind, Fields, LexicalEntry, LexicalOp, LineRange, Result,
+    Seq, Timestamp,
+};
+use memory_sqlite::rusqlite::types::Value;
+use memory_sqlite::rusqlite::{self, Connection, OptionalExtension as _, Row, params};
+use memory_sqlite::sqlite_error;
+
+use super::{Counts, Entry, Known, Sql, Store};
+use crate::document::Stamp;
+use crate::filter::Filter;
+
+/// Documents by source and path.
+pub(crate) type KnownDocuments = HashMap<(String, String), Known>;
+
+impl Store {
+    /// Returns what is known of every document of a namespace.
+    pub(crate) async fn known_documents(&self, namespace: String) -> Result<KnownDocuments> {
+        self.db
+            .read(move |conn| known_documents(conn, &namespace).map_err(sqlite_error))
+            .await
+    }
+
+    /// Returns the changes above `after`, in order, at most `limit`.
+    pub(crate) async fn lexical_ops(
+        &self,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Vec<(Seq, LexicalOp)>> {
+        self.db
+            .read(move |conn| lexical_ops(conn, after, limit).map_err(sqlite_error))
+            .await
+    }
+
+    /// Resolves a filter inside a namespace to the ids of the entries it lets through, ascending; `None` when those are all.
+    pub(crate) async fn allowed(
+        &self,
+        namespace: String,
+        filter: Filter,
+    ) -> Result<Option<Vec<EntryId>>> {
+        self.db
+            .read(move |conn| {
+                let resolve = || {
+                    if filter.is_empty() && !has_other_namespace(conn, &namespace)? {
+                        return Ok(None);
+                    }
+                    allowed(conn, &namespace, &filter).map(Some)
+                };
+                resolve().map_err(sqlite_error)
+            })
+            .await
+    }
+
+    /// Returns whether the store holds documents of another namespace.
+    pub(crate) async fn has_other_namespace(&self, namespace: String) -> Result<bool> {
+        self.db
+            .read(move |conn| has_other_namespace(conn, &namespace).map_err(sqlite_error))
+            .await
+    }
+
+    /// Returns the distinct sources, to name them to someone who asked for another one.
+    pub(crate) async fn sources(&self) -> Result<Vec<String>> {
+        self.db
+            .read(|conn| {
+                let query = || -> Sql<Vec<String>> {
+                    let mut statement = conn
+                        .prepare_cached("SELECT DISTINCT source FROM documents ORDER BY source")?;
+                    statement.query_map([], |row| row.get(0))?.collect()
+                };
+                query().map_err(sqlite_error)
+            })
+            .await
+    }
+}
+
+pub(super) fn meta(conn: &Connection, key: &str) -> Result<Option<String>> {
+    conn.prepare_cached("SELECT value FROM meta WHERE key = ?1")
+        .and_then(|mut statement| statement.query_row([key], |row| row.get(0)).optional())
+        .map_err(sqlite_error)
+}
+
+/// Returns a number from the meta table; 0 when it was never set.
+pub(super) fn number(conn: &Connection, key: &str) -> Result<u64> {
+    meta(conn, key)?.map_or(Ok(0), |value| {
+        value.parse().map_err(|_| {
+            Error::new(
+                ErrorKind::Corrupt,
+                format!("the store's `{key}` is no number"),
+            )
+        })
+    })
+}
+
+pub(super) fn counts(conn: &Connection) -> Result<Counts> {
+    let count = |sql: &str| {
+        conn.query_row(sql, [], |row| row.get::<_, i64>(0))
+            .map_err(sqlite_error)
+    };
+    Ok(Counts {
+        n_documents: count("SELECT count(*) FROM documents")?.unsigned_abs(),
+        n_entries: count("SELECT count(*) FROM entries")?.unsigned_abs(),
+    })
+}
+
+pub(super) fn entries(conn: &Connection, ids: &[EntryId]) -> Result<Vec<Option<Entry>>> {
+    let query = || -> Sql<Vec<Option<Entry>>> {
+        let mut statement = conn.prepare_cached(
+            "SELECT e.id, d.source, d.path, e.line_start, e.line_end, e.heading_path, e.kind, e.time, d.created, e.tags, e.text
+             FROM entries e JOIN documents d USING (doc) WHERE e.id = ?1",
+        )?;
+        ids.iter()
+            .map(|id| statement.query_row([id.to_bytes()], entry).optional())
+            .collect()
+    };
+    query().map_err(sqlite_error)
+}
+
+fn entry(row: &Row<'_>) -> Sql<Entry> {
+    Ok(Entry {
+        id: EntryId::from_bytes(row.get(0)?),
+        source: row.get(1)?,
+        path: row.get(2)?,
+        lines: LineRange {
+            start: row.get(3)?,
+            end: row.get(4)?,
+        },
+        heading_path: strings(row, 5)?,
+        kind: row.get(6)?,
+        time: row.get::<_, Option<i64>>(7)?.map(Timestamp),
+        created: row.get::<_, Option<i64>>(8)?.map(Timestamp),
+        tags: strings(row, 9)?,
+        text: row.get(10)?,
+    })
+}
+
+/// Reads a list of strings, kept as a JSON array.
+pub(super) fn strings(row: &Row<'_>, idx: usize) -> Sql<Vec<String>> {
+    let json: String = row.get(idx)?;
+    serde_json::from_str(&json).map_err(|err| {
+        rusqlite::Error::FromSqlConversionFailure(idx, rusqlite::types::Type::Text, Box::new(err))
+    })
+}
+
+fn known_documents(conn: &Connection, namespace: &str) -> Sql<KnownDocuments> {
+    let mut statement = conn.prepare(
+        "SELECT doc, source, path, hash, size, mtime_ns, inode FROM documents WHERE namespace = ?1",
+    )?;
+    statement
+        .query_map([namespace], |row| {
+            let stamp = Stamp {
+                size: row.get::<_, i64>(4)?.cast_unsigned(),
+                mtime_ns: row.get(5)?,
+                inode: row.get::<_, i64>(6)?.cast_unsigned(),
+            };
+            let known = Known {
+                doc: row.get(0)?,
+                hash: ContentHash(row.get(3)?),
+                stamp,
+            };
+            Ok(((row.get(1)?, row.get(2)?), known))
+        })?
+        .collect()
+}
+
+fn lexical_ops(conn: &Connection, after: Seq, limit: usize) -> Sql<Vec<(Seq, LexicalOp)>> {
+    let mut ops = Vec::new();
+    let mut statement = conn.prepare_cached(
+        "SELECT e.seq, e.text_seq, e.id, d.namespace, d.source, d.path, e.kind, e.tags, e.time, e.heading_path, e.text
+         FROM entries e JOIN documents d USING (doc) WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2",
+    )?;
+    let mut rows = statement.query(params![after.0.cast_signed(), limit.cast_signed()])?;
+    while let Some(row) = rows.next()? {
+        let id = EntryId::from_bytes(row.get(2)?);
+        let mut fields = Fields::new(
+            row.get::<_, String>(3)?,
+            row.get::<_, String>(4)?,
+            row.get::<_, String>(5)?,
+        );
+        fields.kind = row.get(6)?;
+        fields.tags = strings(row, 7)?;
+        fields.time = row.get::<_, Option<i64>>(8)?.map(Timestamp);
+        let op = if row.get::<_, i64>(1)?.cast_unsigned() > after.0 {
+            let mut entry = LexicalEntry::new(id, row.get::<_, String>(10)?, fields);
+            entry.heading_path = strings(row, 9)?;
+            LexicalOp::Put(Box::new(entry))
+        } else {
+            LexicalOp::SetMeta(id, fields)
+        };
+        ops.push((Seq(row.get::<_, i64>(0)?.cast_unsigned()), op));
+    }
+    let mut statement =
+        conn.prepare_cached("SELECT seq, id FROM tombstones WHERE seq > ?1 ORDER BY seq LIMIT ?2")?;
+    let mut rows = statement.query(params![after.0.cast_signed(), limit.cast_signed()])?;
+    while let Some(row) = rows.next()? {
+        let op = LexicalOp::Delete(EntryId::from_bytes(row.get(1)?));
+        ops.push((Seq(row.get::<_, i64>(0)?.cast_unsigned()), op));
+    }
+    // Each half is complete up to its own last row, so the first `limit` of both together miss nothing.
+    ops.sort_unstable_by_key(|(seq, _)| *seq);
+    ops.truncate(limit);
+    Ok(ops)
+}
+
+fn has_other_namespace(conn: &Connection, namespace: &str) -> Sql<bool> {
+    conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM documents WHERE namespace <> ?1)")?
+        .query_row([namespace], |row| row.get(0))
+}
+
+fn allowed(conn: &Connection, namespace: &str, filter: &Filter) -> Sql<Vec<EntryId>> {
+    let mut sql =
+        "SELECT e.id FROM entries e JOIN documents d USING (doc) WHERE d.namespace = ?".to_owned();
+    let mut values = vec![Value::Text(namespace.to_owned())];
+    let mut any_of = |sql: &mut String,
+                      condition: &str,
+                      options: &[String],
+                      to_values: fn(&str) -> Vec<Value>| {
+        if options.is_empty() {
+            return;
+        }
+        let all = vec![condition; options.len()].join(" OR ");
+        sql.extend([" AND (", &all, ")"]);
+        values.extend(options.iter().flat_map(|option| to_values(option)));
+    };
+    let text = |option: &str| vec![Value::Text(option.to_owned())];
+    any_of(&mut sql, "d.source = ?", &filter.sources, text);
+    any_of(&mut sql, "e.kind = ?", &filter.kinds, text);
+    for tag in &filter.tags {
+        let condition = "EXISTS (SELECT 1 FROM json_each(e.tags) WHERE value = ?)";
+        any_of(&mut sql, condition, std::slice::from_ref(tag), text);
+    }
+    any_of(
+        &mut sql,
+        "d.path = ? OR substr(d.path, 1, length(?) + 1) = ? || '/'",
+        &filter.paths,
+        |path| {
+            let path = path.trim_start_matches("./").trim_end_matches('/');
+            vec![Value::Text(path.to_owned()); 3]
+        },
+    );
+    for (condition, bound) in [("e.time >= ?", filter.since), ("e.time < ?", filter.until)] {
+        if let Some(Timestamp(bound)) = bound {
+            sql.extend([" AND ", condition]);
+            values.push(Value::Integer(bound));
+        }
+    }
+    sql.push_str(" ORDER BY e.id");
+    let mut statement = conn.prepare(&sql)?;
+    statement
+        .query_map(rusqlite::params_from_iter(values), |row| {
+            row.get(0).map(EntryId::from_bytes)
+        })?
+        .collect()
+}

@@ -1,0 +1,49 @@
+/// "MEMS" in ASCII: marks a file as a store of record.
+pub(crate) const APPLICATION_ID: i32 = 0x4d45_4d53;
+
+/// One step per format version; a step is never changed once it was released.
+pub(crate) const MIGRATIONS: &[&str] = &["
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE documents (
+    doc       INTEGER PRIMARY KEY,
+    namespace TEXT    NOT NULL,
+    source    TEXT    NOT NULL,
+    path      TEXT    NOT NULL,
+    hash      BLOB    NOT NULL,
+    size      INTEGER NOT NULL,
+    mtime_ns  INTEGER NOT NULL,
+    inode     INTEGER NOT NULL,
+    title     TEXT,
+    created   INTEGER,
+    time      INTEGER NOT NULL,
+    warnings  TEXT    NOT NULL,
+    UNIQUE (namespace, source, path)
+);
+
+-- text_seq numbers the entry's text, seq its latest change of any kind.
+CREATE TABLE entries (
+    entry        INTEGER PRIMARY KEY,
+    id           BLOB    NOT NULL UNIQUE,
+    doc          INTEGER NOT NULL REFERENCES documents (doc),
+    position     INTEGER NOT NULL,
+    line_start   INTEGER NOT NULL,
+    line_end     INTEGER NOT NULL,
+    heading_path TEXT    NOT NULL,
+    kind         TEXT    NOT NULL,
+    time         INTEGER,
+    tags         TEXT    NOT NULL,
+    text         TEXT    NOT NULL,
+    text_seq     INTEGER NOT NULL,
+    seq          INTEGER NOT NULL UNIQUE
+);
+CREATE INDEX entries_of_document ON entries (doc, position);
+
+CREATE TABLE tombstones (
+    seq INTEGER PRIMARY KEY,
+    id  BLOB NOT NULL UNIQUE
+);
+"];

@@ -1,0 +1,263 @@
+use std::collections::HashMap;
+
+use memory_api::{EntryId, Error, ErrorKind, Result, Seq, Timestamp};
+use memory_sqlite::rusqlite::{self, Connection, params};
+use memory_sqlite::sqlite_error;
+
+use super::{Change, NewDocument, NewEntry, Sql, Store, read};
+use crate::document::Stamp;
+
+impl Store {
+    /// Applies changes of documents in one transaction.
+    pub(crate) async fn apply(&self, namespace: String, changes: Vec<Change>) -> Result<()> {
+        self.db
+            .write(move |tx| {
+                let mut writer = Writer {
+                    conn: tx,
+                    last_seq: read::number(tx, "last_seq")?,
+                };
+                for change in &changes {
+                    writer.change(&namespace, change).map_err(sqlite_error)?;
+                }
+                set_meta(tx, "last_seq", &writer.last_seq.to_string())
+            })
+            .await
+    }
+
+    /// Forgets the tombstones up to `through`, which every index has passed.
+    pub(crate) async fn prune_tombstones(&self, through: Seq) -> Result<()> {
+        self.db
+            .write(move |tx| {
+                let n_pruned = tx
+                    .execute(
+                        "DELETE FROM tombstones WHERE seq <= ?1",
+                        [through.0.cast_signed()],
+                    )
+                    .map_err(sqlite_error)?;
+                if n_pruned == 0 {
+                    Ok(())
+                } else {
+                    set_meta(tx, "tombstone_floor", &through.to_string())
+                }
+            })
+            .await
+    }
+}
+
+pub(super) fn set_meta(conn: &Connection, key: &str, value: &str) -> Result<()> {
+    conn.execute(
+        "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)",
+        [key, value],
+    )
+    .map(drop)
+    .map_err(sqlite_error)
+}
+
+struct Writer<'a> {
+    conn: &'a Connection,
+    last_seq: u64,
+}
+
+/// What the store has of an entry that may stay.
+struct Old {
+    entry: i64,
+    kind: String,
+    time: Option<i64>,
+    tags: String,
+}
+
+impl Writer<'_> {
+    fn next_seq(&mut self) -> i64 {
+        self.last_seq += 1;
+        self.last_seq.cast_signed()
+    }
+
+    fn change(&mut self, namespace: &str, change: &Change) -> Sql<()> {
+        match change {
+            Change::Put(document) => self.put(namespace, document),
+            Change::Touch { doc, stamp } => self.touch(*doc, *stamp),
+            Change::Remove { doc } => {
+                let entries = self.old_entries(*doc)?;
+                self.delete_all(entries)?;
+                self.conn
+                    .prepare_cached("DELETE FROM documents WHERE doc = ?1")?
+                    .execute([doc])?;
+                Ok(())
+            }
+        }
+    }
+
+    /// The time of the file is the time of a document that names none, and of its entries that have none of their own.
+    fn touch(&mut self, doc: i64, stamp: Stamp) -> Sql<()> {
+        let (old_mtime_ns, old_time): (i64, i64) = self
+            .conn
+            .prepare_cached("SELECT mtime_ns, time FROM documents WHERE doc = ?1")?
+            .query_row([doc], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let old_mtime = Stamp {
+            mtime_ns: old_mtime_ns,
+            ..stamp
+        }
+        .mtime();
+        let time = if old_mtime == Timestamp(old_time) {
+            stamp.mtime().0
+        } else {
+            old_time
+        };
+        self.conn
+            .prepare_cached("UPDATE documents SET size = ?2, mtime_ns = ?3, inode = ?4, time = ?5 WHERE doc = ?1")?
+            .execute(params![doc, stamp.size.cast_signed(), stamp.mtime_ns, stamp.inode.cast_signed(), time])?;
+        if time == old_time {
+            return Ok(());
+        }
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT entry FROM entries WHERE doc = ?1 AND time = ?2")?;
+        let entries: Vec<i64> = statement
+            .query_map([doc, old_time], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        for entry in entries {
+            let seq = self.next_seq();
+            self.conn
+                .prepare_cached("UPDATE entries SET time = ?2, seq = ?3 WHERE entry = ?1")?
+                .execute([entry, time, seq])?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, namespace: &str, document: &NewDocument) -> Sql<()> {
+        let doc: i64 = self
+            .conn
+            .prepare_cached(
+                "INSERT INTO documents
+                   (namespace, source, path, hash, size, mtime_ns, inode, title, created, time, warnings)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                 ON CONFLICT (namespace, source, path) DO UPDATE SET
+                   hash = excluded.hash, size = excluded.size, mtime_ns = excluded.mtime_ns, inode = excluded.inode,
+                   title = excluded.title, created = excluded.created, time = excluded.time, warnings = excluded.warnings
+                 RETURNING doc",
+            )?
+            .query_row(
+                params![
+                    namespace,
+                    document.source,
+                    document.path,
+                    document.hash.0,
+                    document.stamp.size.cast_signed(),
+                    document.stamp.mtime_ns,
+                    document.stamp.inode.cast_signed(),
+                    document.title,
+                    document.created.map(|time| time.0),
+                    document.time.0,
+                    json(&document.warnings)?,
+                ],
+                |row| row.get(0),
+            )?;
+        let mut old = self.old_entries(doc)?;
+        for (position, entry) in document.entries.iter().enumerate() {
+            match old.remove(&entry.id) {
+                Some(old) => self.keep(position, entry, &old)?,
+                None => self.insert(doc, position, entry)?,
+            }
+        }
+        self.delete_all(old)
+    }
+
+    fn old_entries(&self, doc: i64) -> Sql<HashMap<EntryId, Old>> {
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT id, entry, kind, time, tags FROM entries WHERE doc = ?1")?;
+        statement
+            .query_map([doc], |row| {
+                let old = Old {
+                    entry: row.get(1)?,
+                    kind: row.get(2)?,
+                    time: row.get(3)?,
+                    tags: row.get(4)?,
+                };
+                Ok((EntryId::from_bytes(row.get(0)?), old))
+            })?
+            .collect()
+    }
+
+    /// Its text is the same: it may stand on other lines, and what filters look at may have changed.
+    fn keep(&mut self, position: usize, entry: &NewEntry, old: &Old) -> Sql<()> {
+        let tags = json(&entry.tags)?;
+        let time = entry.time.map(|time| time.0);
+        self.conn
+            .prepare_cached(
+                "UPDATE entries SET position = ?2, line_start = ?3, line_end = ?4 WHERE entry = ?1",
+            )?
+            .execute(params![
+                old.entry,
+                position.cast_signed(),
+                entry.lines.start,
+                entry.lines.end
+            ])?;
+        if (&old.kind, old.time, &old.tags) != (&entry.kind, time, &tags) {
+            let seq = self.next_seq();
+            self.conn
+                .prepare_cached(
+                    "UPDATE entries SET kind = ?2, time = ?3, tags = ?4, seq = ?5 WHERE entry = ?1",
+                )?
+                .execute(params![old.entry, entry.kind, time, tags, seq])?;
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, doc: i64, position: usize, entry: &NewEntry) -> Sql<()> {
+        let seq = self.next_seq();
+        self.conn
+            .prepare_cached("DELETE FROM tombstones WHERE id = ?1")?
+            .execute([entry.id.to_bytes()])?;
+        self.conn
+            .prepare_cached(
+                "INSERT INTO entries
+                   (id, doc, position, line_start, line_end, heading_path, kind, time, tags, text, text_seq, seq)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11)",
+            )?
+            .execute(params![
+                entry.id.to_bytes(),
+                doc,
+                position.cast_signed(),
+                entry.lines.start,
+                entry.lines.end,
+                json(&entry.heading_path)?,
+                entry.kind,
+                entry.time.map(|time| time.0),
+                json(&entry.tags)?,
+                entry.text,
+                seq,
+            ])?;
+        Ok(())
+    }
+
+    /// In the order of their ids, so that the same change gives the same numbers.
+    fn delete_all(&mut self, entries: HashMap<EntryId, Old>) -> Sql<()> {
+        let mut entries: Vec<_> = entries.into_iter().collect();
+        entries.sort_unstable_by_key(|(id, _)| *id);
+        entries
+            .into_iter()
+            .try_for_each(|(id, old)| self.delete(id, old.entry))
+    }
+
+    fn delete(&mut self, id: EntryId, entry: i64) -> Sql<()> {
+        let seq = self.next_seq();
+        self.conn
+            .prepare_cached("DELETE FROM entries WHERE entry = ?1")?
+            .execute([entry])?;
+        self.conn
+            .prepare_cached("INSERT OR REPLACE INTO tombstones (seq, id) VALUES (?1, ?2)")?
+            .execute(params![seq, id.to_bytes()])?;
+        Ok(())
+    }
+}
+
+/// Writes a list of strings as a JSON array.
+fn json(strings: &[String]) -> Sql<String> {
+    serde_json::to_string(strings).map_err(|err| {
+        rusqlite::Error::ToSqlConversionFailure(Box::new(Error::new(
+            ErrorKind::Internal,
+            err.to_string(),
+        )))
+    })
+}

@@ -1,0 +1,243 @@
+use std::collections::HashMap;
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures::channel::mpsc;
+use futures::{SinkExt as _, executor};
+use memory_api::{
+    Chunked, Chunker, ContentHash, Document, DraftEntry, Error, ErrorKind, LineRange, Result,
+};
+
+use crate::discovery::Found;
+use crate::document::{self, Content, Stamp};
+use crate::manifest::io_error;
+use crate::store::{Change, Known, NewDocument, NewEntry};
+
+/// The version of what the engine itself derives from a document: ids, times, kinds.
+pub(crate) const DERIVE_VERSION: u32 = 1;
+
+/// Where files of the workspace come from.
+pub(crate) const SOURCE: &str = "memory";
+
+/// Documents that may wait for the writer.
+const QUEUE: usize = 64;
+
+/// Reads and cuts files on a thread of its own.
+#[derive(Debug)]
+pub(super) struct Scan {
+    pub(super) namespace: String,
+    pub(super) chunkers: Vec<Arc<dyn Chunker>>,
+    pub(super) max_bytes: u64,
+    /// Cut every document, also an unchanged one.
+    pub(super) rechunk: bool,
+    pub(super) cancel: Arc<AtomicBool>,
+}
+
+/// A file that was looked at.
+#[derive(Debug)]
+pub(super) struct Scanned {
+    pub(super) path: String,
+    pub(super) outcome: Outcome,
+}
+
+#[derive(Debug)]
+pub(super) enum Outcome {
+    Unchanged,
+    /// The content is as known; the file's stamp is not.
+    Touched(Change),
+    Read {
+        document: NewDocument,
+        is_new: bool,
+    },
+    Failed(String),
+}
+
+impl Scan {
+    /// Starts the thread. It ends with the files, or soon after the stream was dropped or `cancel` was set.
+    pub(super) fn start(
+        self,
+        files: Vec<(Found, Option<Known>)>,
+    ) -> Result<mpsc::Receiver<Scanned>> {
+        let (mut sender, receiver) = mpsc::channel(QUEUE);
+        let run = move || {
+            for (found, known) in files {
+                if self.cancel.load(Ordering::Relaxed) {
+                    return;
+                }
+                let outcome = self
+                    .file(&found, known.as_ref())
+                    .unwrap_or_else(|err| Outcome::Failed(err.to_string()));
+                if executor::block_on(sender.send(Scanned {
+                    path: found.path,
+                    outcome,
+                }))
+                .is_err()
+                {
+                    return;
+                }
+            }
+        };
+        std::thread::Builder::new()
+            .name("memory-scan".to_owned())
+            .spawn(run)
+            .map_err(|err| {
+                Error::new(
+                    ErrorKind::Unavailable,
+                    format!("cannot start a thread: {err}"),
+                )
+            })?;
+        Ok(receiver)
+    }
+
+    fn file(&self, found: &Found, known: Option<&Known>) -> Result<Outcome> {
+        let fresh = known.filter(|_| !self.rechunk);
+        if let Some(known) = fresh {
+            let metadata = fs::symlink_metadata(&found.absolute)
+                .map_err(|err| io_error(&err, "open", &found.absolute))?;
+            if Stamp::of(&metadata) == known.stamp {
+                return Ok(Outcome::Unchanged);
+            }
+        }
+        let content = document::read(&found.absolute, self.max_bytes)?;
+        if let Some(known) = fresh.filter(|known| known.hash == content.hash) {
+            return Ok(Outcome::Touched(Change::Touch {
+                doc: known.doc,
+                stamp: content.stamp,
+            }));
+        }
+        Ok(Outcome::Read {
+            document: self.cut(&found.path, content)?,
+            is_new: known.is_none(),
+        })
+    }
+
+    fn cut(&self, path: &str, content: Content) -> Result<NewDocument> {
+        let input = Document::new(SOURCE, path, &content.text);
+        let Some(chunker) = self.chunkers.iter().find(|chunker| chunker.accepts(&input)) else {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                "no configured chunker accepts this file",
+            )
+            .with_hint("add one to `chunker.use`"));
+        };
+        let Chunked {
+            meta,
+            entries,
+            warnings,
+            ..
+        } = chunker.chunk(&input)?;
+        let time = document::document_time(path, &meta, content.stamp.mtime());
+        let kind = meta
+            .kind
+            .clone()
+            .unwrap_or_else(|| document::derived_kind(path).to_owned());
+        let mut ids = Ids {
+            namespace: &self.namespace,
+            path,
+            seen: HashMap::new(),
+        };
+        let mut lines = Lines::new(&content.text);
+        let entries = entries
+            .into_iter()
+            .map(|draft| {
+                let mut tags = meta.tags.clone();
+                tags.extend(draft.tags.iter().cloned());
+                let mut distinct = Vec::with_capacity(tags.len());
+                for tag in tags {
+                    if !distinct.contains(&tag) {
+                        distinct.push(tag);
+                    }
+                }
+                NewEntry {
+                    id: ids.next(&draft),
+                    lines: lines.of(&draft),
+                    kind: draft.kind.unwrap_or_else(|| kind.clone()),
+                    time: Some(draft.time.unwrap_or(time)),
+                    tags: distinct,
+                    heading_path: draft.heading_path,
+                    text: draft.text,
+                }
+            })
+            .collect();
+        let of_chunker = warnings.into_iter().map(|warning| match warning.line {
+            Some(line) => format!("line {line}: {}", warning.message),
+            None => warning.message,
+        });
+        Ok(NewDocument {
+            source: SOURCE.to_owned(),
+            path: path.to_owned(),
+            hash: content.hash,
+            stamp: content.stamp,
+            created: document::document_created(path, &meta),
+            title: meta.title,
+            time,
+            warnings: content.warning.into_iter().chain(of_chunker).collect(),
+            entries,
+        })
+    }
+}
+
+/// Gives entries their ids.
+struct Ids<'a> {
+    namespace: &'a str,
+    path: &'a str,
+    seen: HashMap<(Vec<String>, ContentHash), u32>,
+}
+
+impl Ids<'_> {
+    fn next(&mut self, draft: &DraftEntry) -> memory_api::EntryId {
+        let content = document::content_hash(draft.text.as_bytes());
+        let ordinal = self
+            .seen
+            .entry((draft.heading_path.clone(), content))
+            .or_default();
+        let id = document::entry_id(
+            self.namespace,
+            SOURCE,
+            self.path,
+            &draft.heading_path,
+            content,
+            *ordinal,
+        );
+        *ordinal += 1;
+        id
+    }
+}
+
+/// Counts lines up to the spans of entries, which come ordered by their start.
+struct Lines<'a> {
+    text: &'a [u8],
+    at: usize,
+    line: u32,
+}
+
+impl<'a> Lines<'a> {
+    fn new(text: &'a str) -> Self {
+        Self {
+            text: text.as_bytes(),
+            at: 0,
+            line: 1,
+        }
+    }
+
+    fn of(&mut self, draft: &DraftEntry) -> LineRange {
+        self.line += self.breaks(self.at, draft.span.start);
+        self.at = draft.span.start;
+        // The last character decides: a line end that closes the span begins no line of it.
+        let last = draft.span.end.saturating_sub(1).max(draft.span.start);
+        LineRange {
+            start: self.line,
+            end: self.line + self.breaks(draft.span.start, last),
+        }
+    }
+
+    #[expect(
+        clippy::naive_bytecount,
+        reason = "lines of one document; not worth a dependency"
+    )]
+    fn breaks(&self, from: usize, to: usize) -> u32 {
+        let bytes = self.text.get(from..to).unwrap_or_default();
+        u32::try_from(bytes.iter().filter(|byte| **byte == b'\n').count()).unwrap_or(u32::MAX)
+    }
+}

@@ -1,0 +1,245 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::executor::block_on;
+use memory_api::{
+    Batch, Capabilities, Capability, Chunked, Chunker, Document, DraftEntry, EntryId, ErrorKind,
+    Fingerprint, Hit, Identity, IndexStats, LexicalIndex, LexicalOp, LexicalQuery, Projection,
+    Result, Seq, StoreId, Watermark,
+};
+
+use crate::{ContractChunker, ContractLexical};
+
+/// A test double: answers what it was told to.
+#[derive(Debug, Default)]
+struct Scripted {
+    hits: Vec<Hit>,
+    scores: Vec<Option<f32>>,
+    attainable: f32,
+}
+
+impl Identity for Scripted {
+    fn fingerprint(&self) -> Fingerprint {
+        Fingerprint("scripted/1".to_owned())
+    }
+}
+
+#[async_trait]
+impl Projection<LexicalOp> for Scripted {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::of(&[Capability::PhraseQuery])
+    }
+
+    async fn apply(&self, _: &Batch<LexicalOp>) -> Result<()> {
+        Ok(())
+    }
+
+    async fn watermark(&self) -> Result<Option<Watermark>> {
+        Ok(None)
+    }
+
+    async fn stats(&self) -> Result<IndexStats> {
+        Ok(IndexStats::default())
+    }
+
+    async fn flush(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn close(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl LexicalIndex for Scripted {
+    async fn search(&self, _: &LexicalQuery<'_>) -> Result<Vec<Hit>> {
+        Ok(self.hits.clone())
+    }
+
+    async fn score(&self, _: &LexicalQuery<'_>, _: &[EntryId]) -> Result<Vec<Option<f32>>> {
+        Ok(self.scores.clone())
+    }
+
+    async fn attainable(&self, _: &LexicalQuery<'_>) -> Result<f32> {
+        Ok(self.attainable)
+    }
+}
+
+fn wrapped(inner: Scripted) -> ContractLexical {
+    ContractLexical::new(
+        "scripted",
+        Capabilities::of(&[Capability::PhraseQuery]),
+        Arc::new(inner),
+    )
+}
+
+fn hit(id: u128, score: f32) -> Hit {
+    Hit {
+        id: EntryId(id),
+        score,
+    }
+}
+
+#[test]
+fn a_wrong_answer_names_the_plugin() {
+    let allowed = [EntryId(1), EntryId(2)];
+    for (hits, message) in [
+        (
+            vec![hit(1, 0.5), hit(2, 0.4), hit(3, 0.3)],
+            "3 hits for a search for 2",
+        ),
+        (vec![hit(1, f32::NAN)], "not finite"),
+        (vec![hit(1, -0.5)], "below 0"),
+        (vec![hit(1, 0.3), hit(2, 0.5)], "not ordered"),
+        (vec![hit(2, 0.5), hit(1, 0.5)], "not ordered"),
+        (vec![hit(1, 0.5), hit(1, 0.5)], "twice"),
+        (vec![hit(1, 0.5), hit(1, 0.4)], "twice"),
+        (vec![hit(9, 0.5)], "not among the allowed"),
+    ] {
+        let index = wrapped(Scripted {
+            hits,
+            ..Scripted::default()
+        });
+        let err =
+            block_on(index.search(&LexicalQuery::new("x", 2).with_allowed(&allowed))).unwrap_err();
+        assert_eq!(err.kind(), ErrorKind::Internal);
+        assert!(
+            err.to_string().starts_with("scripted: failed to search: "),
+            "{err}"
+        );
+        assert!(err.message().contains(message), "{err}");
+    }
+}
+
+#[test]
+fn a_right_answer_passes() {
+    let hits = vec![hit(3, 0.9), hit(1, 0.5), hit(2, 0.5)];
+    let index = wrapped(Scripted {
+        hits: hits.clone(),
+        scores: vec![None, Some(0.0)],
+        attainable: 2.0,
+    });
+    let query = LexicalQuery::new("x", 3);
+    assert_eq!(block_on(index.search(&query)).unwrap(), hits);
+    assert_eq!(
+        block_on(index.score(&query, &[EntryId(1), EntryId(2)])).unwrap(),
+        [None, Some(0.0)]
+    );
+    assert!((block_on(index.attainable(&query)).unwrap() - 2.0).abs() < f32::EPSILON);
+    index.check_declaration().unwrap();
+}
+
+#[test]
+fn scores_and_bounds_are_checked() {
+    let index = wrapped(Scripted {
+        scores: vec![Some(1.0)],
+        attainable: f32::INFINITY,
+        ..Scripted::default()
+    });
+    let query = LexicalQuery::new("x", 3);
+    assert!(
+        block_on(index.score(&query, &[]))
+            .unwrap_err()
+            .message()
+            .contains("1 scores for 0 ids")
+    );
+    assert!(
+        block_on(index.attainable(&query))
+            .unwrap_err()
+            .message()
+            .contains("bound")
+    );
+    let index = wrapped(Scripted {
+        scores: vec![Some(f32::NAN)],
+        ..Scripted::default()
+    });
+    assert!(
+        block_on(index.score(&query, &[EntryId(1)]))
+            .unwrap_err()
+            .message()
+            .contains("not finite")
+    );
+}
+
+#[test]
+fn a_request_out_of_order_never_reaches_the_plugin() {
+    let index = wrapped(Scripted::default());
+    let unsorted = [EntryId(2), EntryId(1)];
+    let err =
+        block_on(index.search(&LexicalQuery::new("x", 2).with_allowed(&unsorted))).unwrap_err();
+    assert_eq!(err.kind(), ErrorKind::InvalidInput);
+    let ops = vec![
+        (Seq(2), LexicalOp::Delete(EntryId(1))),
+        (Seq(2), LexicalOp::Delete(EntryId(2))),
+    ];
+    assert_eq!(
+        block_on(index.apply(&Batch::new(StoreId(1), ops)))
+            .unwrap_err()
+            .kind(),
+        ErrorKind::InvalidInput
+    );
+}
+
+#[test]
+fn a_capability_that_was_not_declared_is_refused() {
+    let index = ContractLexical::new(
+        "scripted",
+        Capabilities::NONE,
+        Arc::new(Scripted::default()),
+    );
+    assert!(
+        index
+            .check_declaration()
+            .unwrap_err()
+            .message()
+            .contains("did not declare")
+    );
+}
+
+/// A test double: cuts as it was told to.
+#[derive(Debug)]
+struct Cutter(Vec<DraftEntry>);
+
+impl Identity for Cutter {
+    fn fingerprint(&self) -> Fingerprint {
+        Fingerprint("cutter/1".to_owned())
+    }
+}
+
+impl Chunker for Cutter {
+    fn accepts(&self, _: &Document<'_>) -> bool {
+        true
+    }
+
+    fn chunk(&self, _: &Document<'_>) -> Result<Chunked> {
+        let mut chunked = Chunked::default();
+        chunked.entries.clone_from(&self.0);
+        Ok(chunked)
+    }
+}
+
+#[test]
+fn a_wrong_cut_names_the_chunker_and_the_document() {
+    let document = Document::new("memory", "a.md", "水泵 pump");
+    for entries in [
+        vec![DraftEntry::new(" \n", 0..3)],
+        vec![DraftEntry::new("x", 0..99)],
+        vec![DraftEntry::new("x", 1..3)],
+        vec![DraftEntry::new("x", 3..3)],
+        vec![DraftEntry::new("x", 3..6), DraftEntry::new("y", 0..3)],
+    ] {
+        let chunker = ContractChunker::new("cutter", Arc::new(Cutter(entries)));
+        let err = chunker.chunk(&document).unwrap_err();
+        assert!(
+            err.to_string().starts_with("cutter: failed to chunk: "),
+            "{err}"
+        );
+        assert_eq!(err.context("path"), Some("a.md"));
+    }
+    let chunker = ContractChunker::new(
+        "cutter",
+        Arc::new(Cutter(vec![DraftEntry::new("水泵", 0..6)])),
+    );
+    assert_eq!(chunker.chunk(&document).unwrap().entries.len(), 1);
+}

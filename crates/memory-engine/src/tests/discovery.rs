@@ -1,0 +1,400 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use memory_api::{ErrorKind, Result};
+
+use crate::discovery::{Discovery, Walk};
+use crate::options::{Documents, Options};
+
+struct Place {
+    dir: tempfile::TempDir,
+    documents: Documents,
+}
+
+impl Place {
+    fn new(files: &[&str]) -> Self {
+        let place = Self {
+            dir: tempfile::tempdir().unwrap(),
+            documents: Documents::default(),
+        };
+        fs::create_dir(place.dir.path().join("work")).unwrap();
+        for file in files {
+            place.write(file, "text");
+        }
+        place
+    }
+
+    fn path(&self, relative: &str) -> PathBuf {
+        self.dir.path().join("work").join(relative)
+    }
+
+    fn write(&self, relative: &str, content: &str) {
+        let path = self.path(relative);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn include(mut self, glob: &str) -> Self {
+        self.documents.include.push(glob.to_owned());
+        self
+    }
+
+    fn extra(mut self, path: impl Into<PathBuf>) -> Self {
+        self.documents.extra_paths.push(path.into());
+        self
+    }
+
+    fn discovery(&self) -> Result<Discovery> {
+        Discovery::new(&Options {
+            workspace: self.path(""),
+            state_dir: self.path(".memory"),
+            namespace: "default".to_owned(),
+            documents: self.documents.clone(),
+            read_only: false,
+        })
+    }
+
+    fn walk(&self) -> Walk {
+        self.discovery().unwrap().walk()
+    }
+
+    fn found(&self) -> Vec<String> {
+        self.walk()
+            .files
+            .into_iter()
+            .map(|found| found.path)
+            .collect()
+    }
+
+    fn resolve(&self, path: &str) -> Result<PathBuf> {
+        self.discovery().unwrap().resolve(path)
+    }
+
+    fn refuses(&self, path: &str) {
+        let err = self.resolve(path).unwrap_err();
+        assert_eq!(err.kind(), ErrorKind::InvalidInput, "{path:?}: {err}");
+        assert!(
+            err.message()
+                .contains("is not a memory file of this workspace"),
+            "{err}"
+        );
+    }
+}
+
+#[cfg(unix)]
+fn link(from: &Path, to: &Path) {
+    std::os::unix::fs::symlink(from, to).unwrap();
+}
+
+#[test]
+fn the_default_files_are_found_and_nothing_else() {
+    let place = Place::new(&[
+        "MEMORY.md",
+        "USER.md",
+        "README.md",
+        "notes/a.md",
+        "memory/a.md",
+        "memory/deep/er/b.md",
+        "memory/c.txt",
+        "memory/.trash/d.md",
+        "memory/._e.md",
+        "memory/.#f.md",
+        "memory/g.md~",
+        "memory/.45-ACP.md",
+        ".memory/gen/h.md",
+        "memory-old/i.md",
+    ]);
+    assert_eq!(
+        place.found(),
+        [
+            "MEMORY.md",
+            "USER.md",
+            "memory/.45-ACP.md",
+            "memory/a.md",
+            "memory/deep/er/b.md"
+        ]
+    );
+}
+
+#[test]
+fn the_case_of_a_suffix_does_not_matter() {
+    // PS-08.
+    let place = Place::new(&[
+        "memory/A.MD",
+        "memory/b.Md",
+        "memory/c.markdown",
+        "memory/d.md",
+        "memory/e.txt",
+    ]);
+    assert_eq!(
+        place.found(),
+        [
+            "memory/A.MD",
+            "memory/b.Md",
+            "memory/c.markdown",
+            "memory/d.md"
+        ]
+    );
+}
+
+#[test]
+fn another_spelling_of_a_top_file_counts_only_without_the_exact_one() {
+    // PS-05.
+    assert_eq!(Place::new(&["memory.md"]).found(), ["memory.md"]);
+    let both = Place::new(&["MEMORY.md", "memory.md"]);
+    assert_eq!(both.found(), ["MEMORY.md"]);
+    both.refuses("memory.md");
+}
+
+#[test]
+fn include_replaces_the_default_files() {
+    let place = Place::new(&[
+        "MEMORY.md",
+        "notes/a.md",
+        "notes/deep/b.md",
+        "notes/c.txt",
+        ".git/d.md",
+    ]);
+    let globs = |glob| {
+        Place {
+            dir: tempfile::tempdir().unwrap(),
+            documents: Documents::default(),
+        }
+        .include(glob)
+        .documents
+    };
+    let with = |glob| Options {
+        workspace: place.path(""),
+        state_dir: place.path(".memory"),
+        namespace: String::new(),
+        documents: globs(glob),
+        read_only: false,
+    };
+    let found = |glob| -> Vec<String> {
+        Discovery::new(&with(glob))
+            .unwrap()
+            .walk()
+            .files
+            .into_iter()
+            .map(|found| found.path)
+            .collect()
+    };
+    assert_eq!(
+        found("**/*.md"),
+        ["MEMORY.md", "notes/a.md", "notes/deep/b.md"]
+    );
+    assert_eq!(found("notes/*.md"), ["notes/a.md"]);
+    assert_eq!(found("**/*.txt"), ["notes/c.txt"]);
+    let err = Discovery::new(&with("a[")).unwrap_err();
+    assert_eq!(err.kind(), ErrorKind::InvalidInput);
+    assert!(err.message().contains("`a[` is not a glob"), "{err}");
+}
+
+#[test]
+fn the_state_folder_is_never_walked() {
+    let place = Place::new(&["a.md"]).include("**/*.md");
+    place.write("index/b.md", "text");
+    let options = |state_dir| Options {
+        workspace: place.path(""),
+        state_dir,
+        namespace: String::new(),
+        documents: place.documents.clone(),
+        read_only: false,
+    };
+    let found = |state_dir| {
+        Discovery::new(&options(state_dir))
+            .unwrap()
+            .walk()
+            .files
+            .len()
+    };
+    assert_eq!(found(place.path("elsewhere")), 2);
+    assert_eq!(found(place.path("index")), 1);
+    let discovery = Discovery::new(&options(place.path("index"))).unwrap();
+    assert_eq!(
+        discovery.resolve("index/b.md").unwrap_err().kind(),
+        ErrorKind::InvalidInput
+    );
+}
+
+#[test]
+fn an_ignore_file_holds_for_its_folder_and_below() {
+    let place = Place::new(&[
+        "memory/a.md",
+        "memory/draft.md",
+        "memory/x/draft.md",
+        "memory/x/keep.md",
+        "memory/private/b.md",
+    ]);
+    place.write(".memoryignore", "memory/private/\n");
+    place.write("memory/.memoryignore", "draft.md\n# a comment\n");
+    place.write("memory/x/.memoryignore", "!draft.md\n");
+    assert_eq!(
+        place.found(),
+        ["memory/a.md", "memory/x/draft.md", "memory/x/keep.md"]
+    );
+    place.refuses("memory/draft.md");
+    place.refuses("memory/private/b.md");
+    assert!(place.resolve("memory/x/draft.md").is_ok());
+}
+
+#[test]
+fn extra_paths_are_files_and_folders_inside_and_outside() {
+    let place = Place::new(&[
+        "memory/a.md",
+        "docs/b.md",
+        "docs/sub/c.md",
+        "docs/d.txt",
+        "one.txt",
+    ]);
+    fs::create_dir(place.dir.path().join("shared")).unwrap();
+    fs::write(place.dir.path().join("shared/e.md"), "text").unwrap();
+    let place = place.extra("docs").extra("one.txt").extra("../shared");
+    assert_eq!(
+        place.found(),
+        [
+            "../shared/e.md",
+            "docs/b.md",
+            "docs/sub/c.md",
+            "memory/a.md",
+            "one.txt"
+        ]
+    );
+    // MC-12: every path that results name can be read.
+    for path in place.found() {
+        assert!(place.resolve(&path).is_ok(), "{path}");
+    }
+    place.refuses("../shared/../shared/e.md");
+    place.refuses("docs/d.txt");
+}
+
+#[test]
+fn a_missing_extra_path_is_named() {
+    let place = Place::new(&[]).extra("nowhere");
+    let err = place.discovery().unwrap_err();
+    assert_eq!(err.kind(), ErrorKind::NotFound);
+    assert!(err.message().contains("nowhere"), "{err}");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_neither_followed_nor_read() {
+    // PS-02.
+    let place = Place::new(&["memory/a.md"]);
+    let secret = place.dir.path().join("secret");
+    fs::create_dir(&secret).unwrap();
+    fs::write(secret.join("plan.md"), "secret").unwrap();
+    link(&secret, &place.path("memory/link"));
+    link(&secret.join("plan.md"), &place.path("memory/f.md"));
+    link(&secret.join("plan.md"), &place.path("USER.md"));
+    assert_eq!(place.found(), ["memory/a.md"]);
+    assert_eq!(
+        place.walk().links,
+        ["USER.md", "memory/f.md", "memory/link"]
+    );
+    let absolute = secret.join("plan.md");
+    for path in [
+        "memory/link/plan.md",
+        "memory/f.md",
+        "USER.md",
+        "../secret/plan.md",
+        absolute.to_str().unwrap(),
+        "memory/link/../link/plan.md",
+        "memory/../../secret/plan.md",
+        "memory/a.md\0",
+        "",
+        "memory",
+        "memory/",
+        "/",
+        "..",
+    ] {
+        place.refuses(path);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_inside_an_extra_folder_is_refused_but_the_folder_itself_may_be_one() {
+    // PS-04 and the reference's rule for extra folders.
+    let place = Place::new(&["memory/a.md"]);
+    let real = place.dir.path().join("real");
+    fs::create_dir_all(real.join("inner")).unwrap();
+    fs::write(real.join("inner/b.md"), "text").unwrap();
+    link(&real, &place.dir.path().join("vault"));
+    link(&real.join("inner"), &real.join("shortcut"));
+    let place = place.extra("../vault");
+    assert_eq!(place.found(), ["../real/inner/b.md", "memory/a.md"]);
+    assert_eq!(place.walk().links, ["../real/shortcut"]);
+    place.refuses("../real/shortcut/b.md");
+}
+
+#[test]
+fn a_folder_beside_the_workspace_with_a_longer_name_is_outside() {
+    // PS-03.
+    let place = Place::new(&["memory/a.md"]);
+    fs::create_dir(place.dir.path().join("workspace")).unwrap();
+    fs::write(place.dir.path().join("workspace/key.md"), "key").unwrap();
+    place.refuses("../workspace/key.md");
+    place.refuses(place.dir.path().join("workspace/key.md").to_str().unwrap());
+    let place = Place::new(&["notes/a.md", "notes-old/b.md"]).extra("notes");
+    assert_eq!(place.found(), ["notes/a.md"]);
+    place.refuses("notes-old/b.md");
+}
+
+#[test]
+fn an_absent_memory_file_is_told_apart_from_a_refused_one() {
+    // PS-07.
+    let place = Place::new(&["memory/a.md"]);
+    assert_eq!(
+        place.resolve("memory/2099-01-01.md").unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
+    assert_eq!(
+        place
+            .resolve("memory/no/such/folder.md")
+            .unwrap_err()
+            .kind(),
+        ErrorKind::NotFound
+    );
+    place.refuses("notes/2099-01-01.md");
+    place.refuses("memory/a.txt");
+    assert!(place.resolve("./memory/a.md").is_ok());
+}
+
+#[test]
+fn the_root_of_a_file_system_and_an_empty_path_are_no_workspace() {
+    // PS-10.
+    let options = |workspace: &str| Options {
+        workspace: PathBuf::from(workspace),
+        state_dir: PathBuf::from("/nowhere"),
+        namespace: String::new(),
+        documents: Documents::default(),
+        read_only: false,
+    };
+    for workspace in ["/", "/.", "/tmp/..", ""] {
+        let err = Discovery::new(&options(workspace)).unwrap_err();
+        assert_eq!(err.kind(), ErrorKind::InvalidInput, "{workspace:?}");
+    }
+    assert_eq!(
+        Discovery::new(&options("/no/such/folder"))
+            .unwrap_err()
+            .kind(),
+        ErrorKind::NotFound
+    );
+}
+
+#[test]
+fn names_with_odd_characters_round_trip() {
+    // MC-12.
+    let place = Place::new(&[
+        "memory/a b#1%.md",
+        "memory/水泵 计划.md",
+        "memory/-x.md",
+        "memory/[a].md",
+    ]);
+    let found = place.found();
+    assert_eq!(found.len(), 4);
+    for path in found {
+        assert!(place.resolve(&path).is_ok(), "{path}");
+    }
+}

@@ -1,0 +1,50 @@
+use std::fs;
+
+use memory_api::{ErrorKind, Fingerprint, StoreId};
+
+use crate::manifest::{IndexFolder, Manifest, StoreFolder};
+
+fn manifest() -> Manifest {
+    Manifest::new(
+        3,
+        StoreFolder {
+            dir: "gen/2-store".to_owned(),
+            id: StoreId(7),
+        },
+        IndexFolder {
+            plugin: "fts5".to_owned(),
+            dir: "gen/3-lexical-fts5".to_owned(),
+            fingerprint: Fingerprint("x/1".to_owned()),
+        },
+    )
+}
+
+#[test]
+fn a_published_manifest_is_read_back() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(Manifest::read(dir.path()).unwrap(), None);
+    manifest().publish(dir.path()).unwrap();
+    assert_eq!(Manifest::read(dir.path()).unwrap(), Some(manifest()));
+    let names: Vec<_> = fs::read_dir(dir.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(names, ["MANIFEST.json"]);
+}
+
+#[test]
+fn a_damaged_manifest_is_told_apart_from_a_newer_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("MANIFEST.json");
+    for damaged in ["", "{", "[]", r#"{"format":1}"#, "\0\0\0\0"] {
+        fs::write(&path, damaged).unwrap();
+        let err = Manifest::read(dir.path()).unwrap_err();
+        assert_eq!(err.kind(), ErrorKind::Corrupt, "{damaged:?}");
+        assert!(err.hint().unwrap().contains("memory index --force"));
+    }
+    fs::write(&path, r#"{"format":2,"shape":"unknown"}"#).unwrap();
+    assert_eq!(
+        Manifest::read(dir.path()).unwrap_err().kind(),
+        ErrorKind::Unsupported
+    );
+}

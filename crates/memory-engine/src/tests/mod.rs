@@ -1,0 +1,7 @@
+mod calibration;
+mod contract;
+mod discovery;
+mod document;
+mod lock;
+mod manifest;
+mod reference_facts;

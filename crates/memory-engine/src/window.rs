@@ -1,0 +1,118 @@
+use serde::Serialize;
+
+/// Part of a document, by lines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Window {
+    /// Whether there was something to show.
+    pub status: WindowStatus,
+    /// The document's path relative to the workspace.
+    pub path: String,
+    /// The lines, joined as they stand in the file, without the last line end.
+    pub text: String,
+    /// The first line shown, 1-based.
+    pub from: u64,
+    /// How many lines are shown.
+    pub lines: u64,
+    /// How many lines the document has.
+    pub total_lines: u64,
+    /// Whether something of what follows was left out.
+    pub truncated: bool,
+    /// The line to go on with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_from: Option<u64>,
+    /// What to do to see more, for people and models. Kept apart from `text`, which is the file's own words alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+}
+
+/// Whether a window shows something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum WindowStatus {
+    /// The lines asked for, or the document is empty and `total_lines` is 0.
+    Ok,
+    /// `from` lies behind the last line.
+    PastEnd,
+}
+
+/// Lines in a window when the caller names no number.
+const DEFAULT_LINES: u64 = 120;
+
+/// Cuts a window out of a text.
+///
+/// `from` is 1-based; values below 1 mean 1. `lines` defaults to 120 and is at least 1. The text holds whole lines of at most
+/// `max_chars` characters together; a first line that is longer alone is cut on a character border. One line end at the very
+/// end of the text begins no line.
+pub fn read_window(
+    path: &str,
+    content: &str,
+    from: Option<i64>,
+    lines: Option<i64>,
+    max_chars: usize,
+) -> Window {
+    let at_least_one = |value: i64| u64::try_from(value).unwrap_or(1).max(1);
+    let from = from.map_or(1, at_least_one);
+    let wanted = lines.map_or(DEFAULT_LINES, at_least_one);
+    let body = content.strip_suffix('\n').unwrap_or(content);
+    let total_lines = if content.is_empty() {
+        0
+    } else {
+        body.split('\n').count() as u64
+    };
+    let mut window = Window {
+        status: if from > total_lines && total_lines > 0 {
+            WindowStatus::PastEnd
+        } else {
+            WindowStatus::Ok
+        },
+        path: path.to_owned(),
+        text: String::new(),
+        from,
+        lines: 0,
+        total_lines,
+        truncated: false,
+        next_from: None,
+        notice: None,
+    };
+    let mut n_chars = 0;
+    let first = usize::try_from(from - 1).unwrap_or(usize::MAX);
+    let rest = body
+        .split('\n')
+        .skip(first)
+        .take(usize::try_from(wanted).unwrap_or(usize::MAX));
+    for line in rest.take(if total_lines == 0 { 0 } else { usize::MAX }) {
+        let separator = usize::from(window.lines > 0);
+        let n_line_chars = line.chars().count();
+        if n_chars + separator + n_line_chars > max_chars {
+            if window.lines == 0 {
+                window.text = line.chars().take(max_chars).collect();
+                window.lines = 1;
+                window.truncated = true;
+                window.notice = Some(format!(
+                    "More content available. Line {from} is longer than {max_chars} characters; its rest is in the file itself."
+                ));
+                return window;
+            }
+            break;
+        }
+        if separator == 1 {
+            window.text.push('\n');
+        }
+        window.text.push_str(line);
+        n_chars += separator + n_line_chars;
+        window.lines += 1;
+    }
+    let next = from.saturating_add(window.lines);
+    if window.status == WindowStatus::Ok && next <= total_lines {
+        window.truncated = true;
+        window.next_from = Some(next);
+        window.notice = Some(format!(
+            "More content available. Use from={next} to continue."
+        ));
+    } else if window.status == WindowStatus::PastEnd {
+        window.notice = Some(format!("The document has {total_lines} lines."));
+    }
+    window
+}
