@@ -1,0 +1,34 @@
+//! A memory for AI agents, assembled from plugins.
+//!
+//! [`App`] holds the plugins a program can use; [`App::open`] opens the [`Memory`] of a workspace as its config says;
+//! [`Memory::sync`] follows the files, [`Memory::search`] answers from them, [`Memory::get`] reads one.
+//!
+//! ```no_run
+//! # async fn example() -> memory_api::Result<()> {
+//! use memory::{App, Query, SyncRequest, config};
+//!
+//! let app = App::with_default_plugins()?;
+//! let workspace = std::path::Path::new("/home/ada/notes");
+//! let loaded = config::load(&config::Sources::default(), app.registry())?;
+//! let memory = app.open(&loaded.config, workspace).await?;
+//! memory.sync(&SyncRequest::default()).await?;
+//! let answer = memory.search(&Query::new("why do we use port 5433")).await?;
+//! for hit in answer.results {
+//!     println!("{}: {}", hit.citation.unwrap_or_default(), hit.snippet);
+//! }
+//! memory.close().await
+//! # }
+//! ```
+
+mod app;
+mod clock;
+mod memory;
+
+pub use app::App;
+pub use clock::{FixedClock, SystemClock};
+pub use memory::{Memory, Query};
+pub use memory_config as config;
+pub use memory_engine::{
+    Clock, Failure, Filter, LockWait, Mode, Phase, Progress, ReadRequest, Scores, SearchHit,
+    SearchResponse, Status, SyncReport, SyncRequest, Window, WindowStatus, citation,
+};

@@ -1,0 +1,142 @@
+use memory_api::Result;
+use memory_config::{Citations, SearchConfig};
+use memory_engine::{
+    Engine, Filter, Floor, ReadRequest, SearchRequest, SearchResponse, Status, SyncReport,
+    SyncRequest, Window,
+};
+
+/// One workspace's memory.
+#[derive(Debug)]
+pub struct Memory {
+    engine: Engine,
+    search: SearchConfig,
+}
+
+/// A question; what is not said is as the config says.
+#[derive(Debug, Clone, Default)]
+pub struct Query {
+    text: String,
+    max_results: Option<usize>,
+    min_score: Option<f64>,
+    filter: Filter,
+    everything: bool,
+}
+
+impl Query {
+    /// Creates a question. Words are joined by OR and ranked; `"…"` is a phrase, a trailing `*` a prefix, a leading `-`
+    /// excludes; nothing else is syntax.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Asks for at most this many results.
+    pub fn with_max_results(mut self, max_results: usize) -> Self {
+        self.max_results = Some(max_results);
+        self
+    }
+
+    /// Asks for results of at least this relevance, 0 to 1, even if that leaves none.
+    pub fn with_min_score(mut self, min_score: f64) -> Self {
+        self.min_score = Some(min_score);
+        self
+    }
+
+    /// Asks for some entries only.
+    pub fn with_filter(mut self, filter: Filter) -> Self {
+        self.filter = filter;
+        self
+    }
+
+    /// Asks for the best `n` results whatever their relevance and length, as an evaluation needs them.
+    pub fn everything(mut self, n: usize) -> Self {
+        self.max_results = Some(n);
+        self.everything = true;
+        self
+    }
+}
+
+impl Memory {
+    pub(crate) fn new(engine: Engine, search: SearchConfig) -> Self {
+        Self { engine, search }
+    }
+
+    /// Brings the index to the state of the files.
+    ///
+    /// # Errors
+    ///
+    /// See [`Engine::sync`].
+    pub async fn sync(&self, request: &SyncRequest) -> Result<SyncReport> {
+        self.engine.sync(request).await
+    }
+
+    /// Finds the entries that answer a question. A memory without an index answers with nothing and says so in `degraded`.
+    ///
+    /// # Errors
+    ///
+    /// See [`Engine::search`].
+    pub async fn search(&self, query: &Query) -> Result<SearchResponse> {
+        let floor = match query.min_score {
+            _ if query.everything => Floor::None,
+            Some(min_score) => Floor::Hard(min_score),
+            None => Floor::Relaxed(self.search.min_score),
+        };
+        let request = SearchRequest {
+            query: query.text.clone(),
+            max_results: query.max_results.unwrap_or(self.search.max_results),
+            floor,
+            candidate_multiplier: if query.everything {
+                1
+            } else {
+                self.search.candidate_multiplier
+            },
+            filter: query.filter.clone(),
+            citations: self.search.citations != Citations::Off,
+            snippet_chars: self.search.snippet_chars,
+            max_chars: if query.everything {
+                None
+            } else {
+                self.search.snippet_budget()
+            },
+        };
+        self.engine.search(&request).await
+    }
+
+    /// Reads part of a memory file as it is on disk now.
+    ///
+    /// # Errors
+    ///
+    /// See [`Engine::get`].
+    pub fn get(&self, request: &ReadRequest) -> Result<Window> {
+        self.engine.get(request)
+    }
+
+    /// Tells what is in the memory and what is missing.
+    ///
+    /// # Errors
+    ///
+    /// See [`Engine::status`].
+    pub async fn status(&self) -> Result<Status> {
+        self.engine.status().await
+    }
+
+    /// Returns whether there is an index.
+    ///
+    /// # Errors
+    ///
+    /// `Corrupt` or `Unsupported` for an index that cannot be read.
+    pub fn is_indexed(&self) -> Result<bool> {
+        self.engine.is_indexed()
+    }
+
+    /// Closes the index.
+    ///
+    /// # Errors
+    ///
+    /// See [`Engine::close`].
+    pub async fn close(&self) -> Result<()> {
+        self.engine.close().await
+    }
+}

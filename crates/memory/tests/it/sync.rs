@@ -1,0 +1,465 @@
+//! What a sync keeps, changes and forgets.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures::executor::block_on;
+use memory::{LockWait, Query, SyncReport, SyncRequest};
+use memory_api::ErrorKind;
+use serde_json::json;
+
+use crate::notes::Notes;
+
+fn counts(report: &SyncReport) -> [u64; 4] {
+    [report.new, report.updated, report.unchanged, report.removed]
+}
+
+#[test]
+fn a_sync_follows_the_files() {
+    let notes = Notes::of(&[
+        ("notes/a.md", "basalt"),
+        ("notes/b.md", "gypsum"),
+        ("notes/c.md", "marble"),
+    ]);
+    assert_eq!(counts(&notes.index()), [3, 0, 0, 0]);
+    assert_eq!(counts(&notes.index()), [0, 0, 3, 0]);
+    notes.write("notes/a.md", "granite, longer than before");
+    notes.remove("notes/b.md");
+    notes.write("notes/d.md", "slate");
+    assert_eq!(counts(&notes.index()), [1, 1, 1, 1]);
+    for (word, path) in [
+        ("granite", "notes/a.md"),
+        ("marble", "notes/c.md"),
+        ("slate", "notes/d.md"),
+    ] {
+        assert_eq!(notes.found(word), [path]);
+    }
+    for gone in ["basalt", "gypsum"] {
+        assert!(notes.search(gone).is_empty(), "{gone}");
+    }
+    let status = notes.once(async |memory| memory.status().await).unwrap();
+    assert_eq!(
+        (
+            status.files,
+            status.documents,
+            status.entries,
+            status.lexical.entries
+        ),
+        (3, 3, 3, 3)
+    );
+}
+
+#[test]
+fn a_file_that_shrinks_leaves_no_old_entries() {
+    // SW-01.
+    let part = |n: u32| format!("## Part {n}\n{}quartz{n}\n\n", "word ".repeat(200));
+    let notes = Notes::of(&[("notes/a.md", &(1..=5).map(part).collect::<String>())]);
+    let before = notes.index().entries;
+    notes.write("notes/a.md", (1..=2).map(part).collect::<String>());
+    let after = notes.index().entries;
+    assert!(after < before);
+    assert!(notes.search("quartz5").is_empty());
+    assert_eq!(notes.search("quartz2").len(), 1);
+}
+
+#[test]
+fn moved_text_keeps_its_id_and_gets_new_lines() {
+    let notes = Notes::of(&[("notes/a.md", "# One\n\nalpha\n\n# Two\n\nbeta")]);
+    notes.index();
+    let before = notes.search("beta");
+    notes.write(
+        "notes/a.md",
+        "# One\n\nalpha\nand more\nand more\n\n# Two\n\nbeta",
+    );
+    notes.index();
+    let after = notes.search("beta");
+    assert_eq!(before[0].id, after[0].id);
+    assert_eq!((before[0].line_start, after[0].line_start), (5, 7));
+}
+
+#[test]
+fn equal_texts_in_one_file_are_entries_of_their_own() {
+    let notes = Notes::of(&[(
+        "notes/a.md",
+        "# Day\n\nsame pump\n\n# Day\n\nsame pump\n\n# Day\n\nsame pump",
+    )]);
+    assert_eq!(notes.index().entries, 3);
+    let lines: Vec<u32> = notes
+        .entries("pump")
+        .iter()
+        .map(|hit| hit.line_start)
+        .collect();
+    assert_eq!(lines, [1, 5, 9]);
+}
+
+#[test]
+fn what_filters_look_at_changes_without_the_text() {
+    let note = |tag: &str| format!("---\ntags: [{tag}]\n---\npump in the cellar\n");
+    let notes = Notes::of(&[("notes/a.md", &note("old"))]);
+    notes.index();
+    let before = notes.search("pump");
+    notes.write("notes/a.md", note("newer"));
+    notes.index();
+    let after = notes.search("pump");
+    assert_eq!(before[0].id, after[0].id);
+    assert_eq!(after[0].tags, ["newer"]);
+}
+
+#[test]
+fn a_file_touched_without_a_change_is_unchanged() {
+    let notes = Notes::of(&[("notes/a.md", "pump")]);
+    notes.index();
+    let older = fs::metadata(notes.path("notes/a.md"))
+        .unwrap()
+        .modified()
+        .unwrap()
+        - std::time::Duration::from_hours(1);
+    fs::File::options()
+        .write(true)
+        .open(notes.path("notes/a.md"))
+        .unwrap()
+        .set_modified(older)
+        .unwrap();
+    assert_eq!(counts(&notes.index()), [0, 0, 1, 0]);
+    assert_eq!(notes.found("pump"), ["notes/a.md"]);
+}
+
+#[test]
+fn memory_files_are_never_written() {
+    // SW-16.
+    let files = [
+        ("notes/a.md", "---\ntitle: A\n---\npump"),
+        ("notes/b.md", "---\ntitle: [\n---\npump"),
+        ("notes/c.md", "\u{feff}pump\r\n"),
+    ];
+    let notes = Notes::of(&files);
+    let stamps =
+        || files.map(|(path, _)| fs::metadata(notes.path(path)).unwrap().modified().unwrap());
+    let before = stamps();
+    notes.index();
+    notes
+        .index_with(&SyncRequest {
+            force: true,
+            ..SyncRequest::default()
+        })
+        .unwrap();
+    assert_eq!(stamps(), before);
+    for (path, content) in files {
+        assert_eq!(fs::read_to_string(notes.path(path)).unwrap(), content);
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_indexed_stops_nothing_and_keeps_what_was_known() {
+    let notes = Notes::of(&[("notes/a.md", "basalt"), ("notes/b.md", "gypsum")])
+        .with("documents.max_file_kib", 1);
+    notes.index();
+    notes.write("notes/a.md", "x ".repeat(2_000));
+    notes.write("notes/c.md", "marble");
+    let report = notes.index();
+    assert_eq!(counts(&report), [1, 0, 1, 0]);
+    assert_eq!(report.failed.len(), 1);
+    assert_eq!(report.failed[0].path, "notes/a.md");
+    assert!(
+        report.failed[0].reason.contains("more than 1 KiB"),
+        "{}",
+        report.failed[0].reason
+    );
+    assert_eq!(notes.found("basalt"), ["notes/a.md"]);
+    assert_eq!(notes.found("marble"), ["notes/c.md"]);
+}
+
+#[test]
+fn a_file_of_odd_bytes_is_indexed_with_a_warning() {
+    let notes = Notes::new();
+    notes.write("notes/a.md", b"# Pump\n\nlatin1 caf\xe9 \x00 end\n");
+    let report = notes.index();
+    assert_eq!(counts(&report), [1, 0, 0, 0]);
+    assert_eq!(
+        report.warnings,
+        ["notes/a.md: line 3 is not UTF-8; the bytes that are not stand as U+FFFD"]
+    );
+    assert_eq!(notes.found("latin1"), ["notes/a.md"]);
+}
+
+#[test]
+fn an_empty_memory_loses_the_rows_of_deleted_files() {
+    // MC-08.
+    let notes = Notes::of(&[("notes/a.md", "pump")]);
+    notes.index();
+    notes.remove("notes/a.md");
+    let report = notes.index();
+    assert_eq!((counts(&report), report.entries), ([0, 0, 0, 1], 0));
+    assert_eq!(
+        report.workspace,
+        fs::canonicalize(notes.root())
+            .unwrap()
+            .display()
+            .to_string()
+    );
+    assert!(notes.search("pump").is_empty());
+}
+
+#[test]
+fn another_cut_reaches_unchanged_files() {
+    let text = "# Day\n\nfirst pump\n\nsecond pump\n";
+    let notes = Notes::of(&[("notes/a.md", text)]);
+    assert_eq!(notes.index().entries, 1);
+    let notes = notes.with("chunker.markdown.split", "block");
+    let report = notes.index();
+    assert_eq!((report.updated, report.entries), (1, 2));
+    assert_eq!(counts(&notes.index()), [0, 0, 1, 0]);
+    assert_eq!(notes.search("pump").len(), 2);
+}
+
+#[test]
+fn a_forced_sync_builds_a_new_generation_and_removes_the_old_one() {
+    let notes = Notes::of(&[("notes/a.md", "pump")]);
+    notes.index();
+    let generations = || {
+        let mut names: Vec<_> = fs::read_dir(notes.path(".memory/gen"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(generations(), ["1-lexical-fts5", "1-store"]);
+    let before = notes.search("pump");
+    notes
+        .index_with(&SyncRequest {
+            force: true,
+            ..SyncRequest::default()
+        })
+        .unwrap();
+    assert_eq!(generations(), ["2-lexical-fts5", "2-store"]);
+    assert_eq!(notes.search("pump")[0].id, before[0].id);
+}
+
+#[test]
+fn an_open_memory_notices_what_another_one_published() {
+    // SW-18.
+    let notes = Notes::of(&[("notes/1.md", "basalt")]);
+    notes.index();
+    let open = notes.open();
+    let found = |word: &str| -> Vec<String> {
+        block_on(open.search(&Query::new(word)))
+            .unwrap()
+            .results
+            .into_iter()
+            .map(|hit| hit.path)
+            .collect()
+    };
+    assert_eq!(found("basalt"), ["notes/1.md"]);
+    notes.write("notes/2.md", "gypsum");
+    notes.index();
+    assert_eq!(found("gypsum"), ["notes/2.md"]);
+    notes.write("notes/3.md", "marble");
+    notes
+        .index_with(&SyncRequest {
+            force: true,
+            ..SyncRequest::default()
+        })
+        .unwrap();
+    assert_eq!(found("marble"), ["notes/3.md"]);
+    block_on(open.close()).unwrap();
+}
+
+#[test]
+fn a_lost_or_damaged_index_is_built_anew_from_the_store() {
+    for damage in ["missing", "garbage", "empty"] {
+        let notes = Notes::of(&[("notes/a.md", "pump"), ("notes/b.md", "valve")]);
+        notes.index();
+        let dir = notes.path(".memory/gen/1-lexical-fts5");
+        let file = dir.join("index.db");
+        assert!(file.is_file());
+        match damage {
+            "missing" => fs::remove_dir_all(&dir).unwrap(),
+            "garbage" => fs::write(&file, "no database ".repeat(1_000)).unwrap(),
+            _ => fs::write(&file, "").unwrap(),
+        }
+        let report = notes.index();
+        assert_eq!(counts(&report), [0, 0, 2, 0], "{damage}");
+        assert_eq!(notes.found("pump"), ["notes/a.md"], "{damage}");
+    }
+}
+
+#[test]
+fn a_damaged_store_or_manifest_is_built_anew_from_the_files() {
+    for damaged in ["MANIFEST.json", "gen/1-store/store.db"] {
+        let notes = Notes::of(&[("notes/a.md", "pump")]);
+        notes.index();
+        let path = notes.path(".memory").join(damaged);
+        assert!(path.is_file(), "{damaged}");
+        fs::write(path, "no database ".repeat(1_000)).unwrap();
+        let report = notes.index();
+        assert_eq!(counts(&report), [1, 0, 0, 0], "{damaged}");
+        assert!(
+            report
+                .warnings
+                .iter()
+                .any(|warning| warning.contains("built anew")),
+            "{:?}",
+            report.warnings
+        );
+        assert_eq!(notes.found("pump"), ["notes/a.md"], "{damaged}");
+    }
+}
+
+#[test]
+fn an_index_restored_from_an_old_copy_is_not_trusted() {
+    // Text that was deleted since must not come back.
+    let notes = Notes::of(&[("notes/a.md", "basalt"), ("notes/b.md", "gypsum")]);
+    notes.index();
+    let file = notes.path(".memory/gen/1-lexical-fts5/index.db");
+    let old = fs::read(&file).unwrap();
+    notes.remove("notes/a.md");
+    notes.index();
+    fs::write(&file, old).unwrap();
+    notes.index();
+    assert!(notes.search("basalt").is_empty());
+    assert_eq!(notes.found("gypsum"), ["notes/b.md"]);
+    let status = notes.once(async |memory| memory.status().await).unwrap();
+    assert_eq!(
+        (
+            status.entries,
+            status.lexical.entries,
+            status.lexical.behind
+        ),
+        (1, 1, 0)
+    );
+}
+
+#[test]
+fn a_stopped_sync_keeps_what_was_there_and_the_next_one_goes_on() {
+    let notes = Notes::of(&[("notes/a.md", "basalt")]);
+    notes.index();
+    for n in 0..20 {
+        notes.write(&format!("notes/b{n}.md"), "gypsum");
+    }
+    let cancel = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&cancel);
+    let request = SyncRequest {
+        cancel,
+        progress: Some(Arc::new(move |_| flag.store(true, Ordering::Relaxed))),
+        ..SyncRequest::default()
+    };
+    let report = notes.index_with(&request).unwrap();
+    assert!(report.cancelled);
+    assert_eq!(report.removed, 0);
+    assert_eq!(notes.found("basalt"), ["notes/a.md"]);
+    let report = notes.index();
+    assert_eq!(
+        (
+            report.new + report.unchanged,
+            report.entries,
+            report.cancelled
+        ),
+        (21, 21, false)
+    );
+}
+
+#[test]
+fn a_stopped_first_sync_publishes_nothing() {
+    let notes = Notes::of(&[("notes/a.md", "basalt")]);
+    let cancel = Arc::new(AtomicBool::new(true));
+    let report = notes
+        .index_with(&SyncRequest {
+            cancel,
+            ..SyncRequest::default()
+        })
+        .unwrap();
+    assert!(report.cancelled);
+    assert!(!notes.open().is_indexed().unwrap());
+    assert_eq!(counts(&notes.index()), [1, 0, 0, 0]);
+}
+
+#[test]
+fn a_second_writer_is_refused_or_waits() {
+    let notes = Notes::of(&[("notes/a.md", "basalt")]);
+    notes.index();
+    let lock = fs::File::options()
+        .write(true)
+        .open(notes.path(".memory/lock"))
+        .unwrap();
+    lock.lock().unwrap();
+    let refuse = SyncRequest {
+        wait: LockWait::Refuse,
+        ..SyncRequest::default()
+    };
+    let err = notes.index_with(&refuse).unwrap_err();
+    assert_eq!(
+        (err.kind(), err.context("lock")),
+        (ErrorKind::Unavailable, Some("held"))
+    );
+    // Readers do not wait.
+    assert_eq!(notes.found("basalt"), ["notes/a.md"]);
+    // The holder lets go as soon as it hears that somebody waits.
+    let lock = std::sync::Mutex::new(Some(lock));
+    let waiting = SyncRequest {
+        progress: Some(Arc::new(move |_| drop(lock.lock().unwrap().take()))),
+        ..SyncRequest::default()
+    };
+    assert_eq!(counts(&notes.index_with(&waiting).unwrap()), [0, 0, 1, 0]);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_state_folder_is_for_its_owner_alone_and_ignored_by_git() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let notes = Notes::of(&[("notes/a.md", "pump")]);
+    notes.index();
+    let mode = fs::metadata(notes.path(".memory"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o700);
+    assert!(
+        fs::read_to_string(notes.path(".memory/.gitignore"))
+            .unwrap()
+            .lines()
+            .any(|line| line == "*")
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_named_and_not_followed() {
+    let notes = Notes::of(&[("notes/a.md", "pump"), ("secret/plan.md", "secretword")]);
+    std::os::unix::fs::symlink(notes.path("secret"), notes.path("notes/link")).unwrap();
+    let report = notes.index();
+    assert_eq!(report.warnings, ["notes/link: skipped: link"]);
+    assert!(notes.search("secretword").is_empty());
+    assert_eq!(
+        notes.get("notes/link/plan.md").unwrap_err().kind(),
+        ErrorKind::InvalidInput
+    );
+}
+
+#[test]
+fn namespaces_share_a_state_folder_without_meeting() {
+    let notes = Notes::of(&[("notes/a.md", "pump"), ("others/b.md", "pump valve")]);
+    notes.index();
+    let other = notes
+        .with("namespace", "other")
+        .with("documents.include", json!(["others/*.md"]));
+    assert!(other.search("pump").is_empty());
+    other.index();
+    assert_eq!(other.found("pump"), ["others/b.md"]);
+    let notes = other
+        .with("namespace", "default")
+        .with("documents.include", json!(["notes/*.md"]));
+    assert_eq!(counts(&notes.index()), [0, 0, 1, 0]);
+    assert_eq!(notes.found("pump"), ["notes/a.md"]);
+    let report = notes
+        .index_with(&SyncRequest {
+            force: true,
+            ..SyncRequest::default()
+        })
+        .unwrap();
+    assert_eq!(
+        report.warnings,
+        ["other namespaces are missing from the new index until their next sync"]
+    );
+}
