@@ -1,0 +1,190 @@
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+/// A memory for AI agents: finds what matters now in a folder of notes, and says where it stands.
+#[derive(Debug, Parser)]
+#[command(
+    name = "memory",
+    version,
+    propagate_version = true,
+    max_term_width = 100
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// The folder of the notes [default: upward from here, the nearest with `memory.toml`, else with `MEMORY.md` or `memory/`]
+    #[arg(
+        long,
+        short = 'w',
+        global = true,
+        value_name = "DIR",
+        env = "MEMORY_WORKSPACE",
+        hide_env_values = true
+    )]
+    pub(crate) workspace: Option<PathBuf>,
+    /// Index the files that match, instead of `MEMORY.md`, `USER.md` and `memory/**/*.md`; may be repeated
+    #[arg(long, global = true, value_name = "GLOB")]
+    pub(crate) include: Vec<String>,
+    /// A config file instead of the workspace's `memory.toml`
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "MEMORY_CONFIG",
+        hide_env_values = true
+    )]
+    pub(crate) config: Option<PathBuf>,
+    /// The folder of the index [default: `.memory` in the workspace; also MEMORY_STATE]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) state: Option<PathBuf>,
+    /// Take this as the time of day, as 2026-05-18 or 2026-05-18T09:30:00Z
+    #[arg(long, global = true, value_name = "TIME", value_parser = parse_time, hide = true)]
+    pub(crate) now: Option<jiff::Timestamp>,
+    /// Print JSON on stdout
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print no progress and no warnings
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make a folder a workspace: `memory.toml`, `MEMORY.md` and `memory/`, whatever is missing
+    Init(InitArgs),
+    /// Bring the index to the state of the files
+    Index(IndexArgs),
+    /// Find what answers a question
+    Search(SearchArgs),
+    /// Show lines of a memory file
+    Get(GetArgs),
+    /// Tell what is in the memory and what is missing
+    Status,
+    /// Measure how well questions are answered
+    #[command(subcommand)]
+    Eval(EvalCommand),
+    /// Show and check the configuration
+    #[command(subcommand)]
+    Config(ConfigCommand),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct InitArgs {
+    /// The folder [default: the one given by --workspace, else the current one]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct IndexArgs {
+    /// Build a new index from the files, whatever is there
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Do not wait while another process writes: exit with 4
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SearchArgs {
+    /// The question: words are ranked; "a phrase", prefix*, -without
+    #[arg(required = true, num_args = 1.., allow_hyphen_values = true, value_name = "QUERY")]
+    pub(crate) query: Vec<String>,
+    /// How many results at most, 0 to 1000 [default: 6, or as configured]
+    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u16).range(0..=1000))]
+    pub(crate) max_results: Option<u16>,
+    /// Only results of at least this relevance, 0 to 1, even if that leaves none
+    #[arg(long, value_name = "X", value_parser = parse_score)]
+    pub(crate) min_score: Option<f64>,
+    /// Only from this source, such as `memory`; may be repeated
+    #[arg(long, value_name = "S")]
+    pub(crate) source: Vec<String>,
+    /// Only of this kind, such as `episodic`; may be repeated
+    #[arg(long, value_name = "K")]
+    pub(crate) kind: Vec<String>,
+    /// Only with this tag; repeated: with all of them
+    #[arg(long, value_name = "T")]
+    pub(crate) tag: Vec<String>,
+    /// Only this file, or below this folder; may be repeated
+    #[arg(long, value_name = "P")]
+    pub(crate) path: Vec<String>,
+    /// Not before this day or time (UTC), as 2026-05-18 or 2026-05-18T09:30:00Z
+    #[arg(long, value_name = "T", value_parser = parse_time)]
+    pub(crate) since: Option<jiff::Timestamp>,
+    /// Before this day or time (UTC)
+    #[arg(long, value_name = "T", value_parser = parse_time)]
+    pub(crate) until: Option<jiff::Timestamp>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct GetArgs {
+    /// The file as results name it; a citation (`memory/a.md#L3-L7`) works, too
+    pub(crate) path: String,
+    /// The first line
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) from: Option<i64>,
+    /// How many lines [default: 120]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) lines: Option<i64>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum EvalCommand {
+    /// Answer the questions of a file and measure the answers
+    Run(EvalRunArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct EvalRunArgs {
+    /// One JSON object a line: {"id", "text", "relevant": [{"path", "line_start", "line_end"}]}
+    pub(crate) queries: PathBuf,
+    /// Write the results here, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Results per question
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) top: u16,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Print the configuration in force
+    Show {
+        /// Say of each value where it comes from
+        #[arg(long)]
+        origin: bool,
+    },
+    /// Check every source of the configuration
+    Check,
+}
+
+fn parse_score(text: &str) -> Result<f64, String> {
+    let score: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if (0.0..=1.0).contains(&score) {
+        Ok(score)
+    } else {
+        Err("not within 0 and 1".to_owned())
+    }
+}
+
+/// Reads a day (its midnight, UTC) or a time with its zone.
+fn parse_time(text: &str) -> Result<jiff::Timestamp, String> {
+    if let Ok(time) = text.parse::<jiff::Timestamp>() {
+        return Ok(time);
+    }
+    let midnight = text
+        .parse::<Date>()
+        .and_then(|date| date.to_zoned(TimeZone::UTC));
+    midnight
+        .map(|zoned| zoned.timestamp())
+        .map_err(|_| "not a day (2026-05-18) or time (2026-05-18T09:30:00Z)".to_owned())
+}

@@ -1,0 +1,56 @@
+use std::path::Path;
+
+use memory::config::Loaded;
+use serde_json::json;
+
+use crate::args::ConfigCommand;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::{FAINT, Failure, Output};
+
+pub(crate) fn run(
+    context: &Context,
+    command: &ConfigCommand,
+    output: Output,
+) -> Result<Exit, Failure> {
+    let workspace = context.workspace_or_current()?;
+    let loaded = context.load(&workspace)?;
+    match command {
+        ConfigCommand::Show { origin } => show(&loaded, *origin, output)?,
+        ConfigCommand::Check => check(&loaded, &workspace, output)?,
+    }
+    Ok(Exit::Ok)
+}
+
+fn show(loaded: &Loaded, origin: bool, output: Output) -> Result<(), Failure> {
+    if output.json {
+        let rows: Vec<_> = loaded
+            .settings()
+            .map(|setting| json!({ "key": setting.key, "value": setting.value, "origin": setting.origin.to_string() }))
+            .collect();
+        return output.json(&rows);
+    }
+    if !origin {
+        return output.data(loaded.render().trim_end());
+    }
+    for setting in loaded.settings() {
+        output.data(format_args!(
+            "{} = {}  {FAINT}# {}{FAINT:#}",
+            setting.key, setting.value, setting.origin
+        ))?;
+    }
+    Ok(())
+}
+
+fn check(loaded: &Loaded, workspace: &Path, output: Output) -> Result<(), Failure> {
+    if output.json {
+        return output.json(&json!({ "ok": true, "workspace": workspace, "files": loaded.files }));
+    }
+    for file in &loaded.files {
+        output.data(format_args!("{}: ok", file.display()))?;
+    }
+    if loaded.files.is_empty() {
+        output.data("no config file; the defaults are in force")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,55 @@
+use memory::ReadRequest;
+
+use crate::args::GetArgs;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::{Failure, Output};
+
+pub(crate) async fn run(
+    context: &Context,
+    args: &GetArgs,
+    output: Output,
+) -> Result<Exit, Failure> {
+    let memory = context.open().await?;
+    let request = ReadRequest {
+        path: args.path.clone(),
+        from: args.from,
+        lines: args.lines,
+        max_chars: None,
+    };
+    let window = match memory.get(&request) {
+        Ok(window) => window,
+        // A file may be called like a citation, so the plain path comes first.
+        Err(err) => match cited(args).map(|request| memory.get(&request)) {
+            Some(Ok(window)) => window,
+            _ => return Err(err.into()),
+        },
+    };
+    memory.close().await?;
+    if output.json {
+        output.json(&window)?;
+    } else if !window.text.is_empty() {
+        output.data(&window.text)?;
+    }
+    if let Some(notice) = window.notice.as_deref().filter(|_| !output.json) {
+        output.note(notice.replace("from=", "--from "));
+    } else if window.total_lines == 0 && !output.json {
+        output.note(format_args!("`{}` is empty", window.path));
+    }
+    Ok(Exit::Ok)
+}
+
+/// Reads `path#L3` and `path#L3-L7`; what the flags say goes first.
+fn cited(args: &GetArgs) -> Option<ReadRequest> {
+    let (path, lines) = args.path.rsplit_once("#L")?;
+    let (first, last) = lines.split_once("-L").unwrap_or((lines, lines));
+    let first: i64 = first.parse().ok()?;
+    let last: i64 = last.parse().ok()?;
+    let n_lines = last.checked_sub(first)?.checked_add(1)?;
+    Some(ReadRequest {
+        path: path.to_owned(),
+        from: args.from.or(Some(first)),
+        lines: args.lines.or(Some(n_lines)),
+        max_chars: None,
+    })
+}

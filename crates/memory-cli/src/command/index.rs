@@ -1,0 +1,80 @@
+use memory::{LockWait, Memory, SyncReport, SyncRequest};
+
+use crate::args::IndexArgs;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::{Failure, Output};
+use crate::progress::SyncBar;
+
+pub(crate) async fn run(
+    context: &Context,
+    args: &IndexArgs,
+    output: Output,
+) -> Result<Exit, Failure> {
+    let memory = context.open().await?;
+    let wait = if args.no_wait {
+        LockWait::Refuse
+    } else {
+        LockWait::Wait
+    };
+    let report = sync(&memory, args.force, wait, output).await?;
+    memory.close().await?;
+    if output.json {
+        output.json(&report)?;
+    } else {
+        output.data(summary(&report))?;
+    }
+    Ok(if report.failed.is_empty() {
+        Exit::Ok
+    } else {
+        Exit::Partial
+    })
+}
+
+/// Syncs with a progress bar, and says what a person should know.
+pub(crate) async fn sync(
+    memory: &Memory,
+    force: bool,
+    wait: LockWait,
+    output: Output,
+) -> Result<SyncReport, Failure> {
+    let bar = SyncBar::new(output);
+    let request = SyncRequest {
+        force,
+        wait,
+        progress: Some(bar.callback()),
+        ..SyncRequest::default()
+    };
+    let result = memory.sync(&request).await;
+    bar.finish();
+    let report = result?;
+    for warning in &report.warnings {
+        output.warning(warning);
+    }
+    for failure in &report.failed {
+        output.warning(format_args!("{}: {}", failure.path, failure.reason));
+    }
+    Ok(report)
+}
+
+/// `2 new, 1 updated, 340 unchanged, 1 removed, 1 failed (1210 entries)`, or that there was nothing to find and where.
+fn summary(report: &SyncReport) -> String {
+    let mut counts: Vec<String> = [
+        (report.new, "new"),
+        (report.updated, "updated"),
+        (report.unchanged, "unchanged"),
+        (report.removed, "removed"),
+        (report.failed.len() as u64, "failed"),
+    ]
+    .into_iter()
+    .filter(|(n, name)| *n > 0 || matches!(*name, "new" | "updated" | "unchanged"))
+    .map(|(n, name)| format!("{n} {name}"))
+    .collect();
+    if report.n_files() == 0 && report.failed.is_empty() {
+        counts = vec![format!("0 files found in {}", report.workspace)];
+        if report.removed > 0 {
+            counts.push(format!("{} removed", report.removed));
+        }
+    }
+    format!("{} ({} entries)", counts.join(", "), report.entries)
+}

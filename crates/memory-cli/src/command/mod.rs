@@ -1,0 +1,30 @@
+//! One module per command.
+
+mod config;
+mod eval;
+mod get;
+mod index;
+mod init;
+mod search;
+mod status;
+
+use futures::executor::block_on;
+
+use crate::args::{Args, Command, EvalCommand};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::{Failure, Output};
+
+/// Runs the command of the command line.
+pub(crate) fn run(args: Args, output: Output) -> Result<Exit, Failure> {
+    let context = Context::new(args.global)?;
+    match args.command {
+        Command::Init(args) => init::run(&context, &args, output),
+        Command::Index(args) => block_on(index::run(&context, &args, output)),
+        Command::Search(args) => block_on(search::run(&context, &args, output)),
+        Command::Get(args) => block_on(get::run(&context, &args, output)),
+        Command::Status => block_on(status::run(&context, output)),
+        Command::Eval(EvalCommand::Run(args)) => block_on(eval::run(&context, &args, output)),
+        Command::Config(command) => config::run(&context, &command, output),
+    }
+}

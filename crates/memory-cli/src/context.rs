@@ -1,0 +1,170 @@
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use memory::config::{self, Flag, Loaded, Sources, workspace};
+use memory::{App, FixedClock, Memory};
+use memory_api::{Error, ErrorKind, Result, Timestamp};
+
+use crate::args::Global;
+use crate::output::Failure;
+
+/// Where the program runs and what it was told there.
+#[derive(Debug)]
+pub(crate) struct Context {
+    app: App,
+    global: Global,
+    current_dir: PathBuf,
+    env: Vec<(String, String)>,
+}
+
+impl Context {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a front end is where the current folder comes in"
+    )]
+    pub(crate) fn new(global: Global) -> Result<Self> {
+        let current_dir = std::env::current_dir().map_err(|err| {
+            Error::new(
+                ErrorKind::Unavailable,
+                format!("the current folder is gone: {err}"),
+            )
+        })?;
+        // Names and values that are not Unicode can be none of ours.
+        let env = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        let mut app = App::with_default_plugins()?;
+        if let Some(now) = global.now {
+            app = app.with_clock(Arc::new(FixedClock::new(Timestamp(now.as_millisecond()))));
+        }
+        Ok(Self {
+            app,
+            global,
+            current_dir,
+            env,
+        })
+    }
+
+    /// Makes a path that a person typed absolute.
+    pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
+        self.current_dir.join(path)
+    }
+
+    /// Returns the workspace that was named, or that the current folder is in.
+    pub(crate) fn workspace(&self) -> Result<PathBuf> {
+        let Some(named) = &self.global.workspace else {
+            return workspace::discover(&self.current_dir).ok_or_else(|| {
+                let here = self.current_dir.display();
+                Error::new(
+                    ErrorKind::InvalidInput,
+                    format!("`{here}` is not in a workspace"),
+                )
+                .with_hint(
+                    "run `memory init` here, or name the folder of your notes: `--workspace DIR`",
+                )
+            });
+        };
+        if named.as_os_str().is_empty() {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                "the path of the workspace is empty",
+            ));
+        }
+        let dir = self.absolute(named);
+        if dir.is_dir() {
+            Ok(dir)
+        } else {
+            Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!("there is no folder `{}`", dir.display()),
+            )
+            .with_hint("`memory init DIR` makes one"))
+        }
+    }
+
+    /// Returns the workspace, or the current folder outside of one.
+    pub(crate) fn workspace_or_current(&self) -> Result<PathBuf> {
+        if self.global.workspace.is_none() {
+            return Ok(
+                workspace::discover(&self.current_dir).unwrap_or_else(|| self.current_dir.clone())
+            );
+        }
+        self.workspace()
+    }
+
+    /// Returns the folder that is to become a workspace.
+    pub(crate) fn new_workspace(&self, named: Option<&Path>) -> PathBuf {
+        self.absolute(
+            named
+                .or(self.global.workspace.as_deref())
+                .unwrap_or(Path::new("")),
+        )
+    }
+
+    /// Reads the configuration of a workspace.
+    pub(crate) fn load(&self, workspace: &Path) -> Result<Loaded, Failure> {
+        let user_dir = self
+            .var("XDG_CONFIG_HOME")
+            .map(PathBuf::from)
+            .filter(|dir| dir.is_absolute());
+        let user_dir =
+            user_dir.or_else(|| self.var("HOME").map(|home| Path::new(home).join(".config")));
+        let mut sources = Sources {
+            user_file: user_dir.map(|dir| dir.join(workspace::USER_CONFIG_FILE)),
+            workspace_file: Some(workspace.join(workspace::CONFIG_FILE)),
+            explicit_file: self
+                .global
+                .config
+                .as_deref()
+                .map(|file| self.absolute(file)),
+            env: self.env.clone(),
+            flags: Vec::new(),
+        };
+        if let Some(state) = &self.global.state {
+            let dir = self.absolute(state);
+            sources
+                .flags
+                .push(Flag::new("--state", "state_dir", dir.to_string_lossy()));
+        }
+        if !self.global.include.is_empty() {
+            sources.flags.push(Flag::new(
+                "--include",
+                "documents.include",
+                self.global.include.clone(),
+            ));
+        }
+        Ok(config::load(&sources, self.app.registry())?)
+    }
+
+    /// Opens the memory of the workspace.
+    pub(crate) async fn open(&self) -> Result<Memory, Failure> {
+        let workspace = self.workspace()?;
+        let loaded = self.load(&workspace)?;
+        Ok(self.app.open(&loaded.config, &workspace).await?)
+    }
+
+    fn var(&self, name: &str) -> Option<&str> {
+        self.env
+            .iter()
+            .find(|(key, value)| key == name && !value.is_empty())
+            .map(|(_, value)| value.as_str())
+    }
+}
+
+/// Names of variables that clap reads; they are the same constants as the configuration's.
+#[cfg(test)]
+mod tests {
+    use crate::args::Args;
+    use clap::CommandFactory as _;
+    use memory::config::env;
+
+    #[test]
+    fn variables_of_the_command_line_are_those_of_the_configuration() {
+        let command = Args::command();
+        for arg in command.get_arguments() {
+            if let Some(name) = arg.get_env() {
+                assert!(env::NAMES.contains(&name.to_str().unwrap()), "{name:?}");
+            }
+        }
+    }
+}
