@@ -1,1 +1,73 @@
-fn main() {}
+//! `cargo xtask COMMAND`: what the maintainers run. Each command is a module.
+
+mod demo;
+mod eval;
+mod prepare;
+mod test;
+mod tidy;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use xshell::Shell;
+
+/// An error is for a person to read.
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  prepare   fetch everything that needs the network
+  test      format, lints, tidy, all tests, documentation; prepares first what is missing, then runs offline
+  tidy      check the rules of the house: who may import whom, files of plugins, unsafe code
+  demo      build, index examples/workspaces, answer a question in English and one in Chinese
+  eval      measure retrieval on the sets in $EVAL_DIR: [--split section|block|both] [--set NAME]...
+";
+
+/// A floor was missed.
+const GATE_FAILED: u8 = 5;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let command = args.next().unwrap_or_default();
+    let rest: Vec<String> = args.collect();
+    match run(&command, &rest) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(GATE_FAILED),
+        Err(err) => {
+            say(&format!("error: {err}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Returns whether every floor held.
+fn run(command: &str, args: &[String]) -> Result<bool> {
+    let shell = Shell::new()?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .ok_or("no root folder")?;
+    shell.change_dir(root);
+    match command {
+        "prepare" => prepare::run(&shell)?,
+        "test" => test::run(&shell)?,
+        "tidy" => tidy::run(root)?,
+        "demo" => demo::run(&shell)?,
+        "eval" => return eval::run(&shell, args),
+        _ => {
+            say(USAGE);
+            return Err(format!("unknown command `{command}`").into());
+        }
+    }
+    Ok(true)
+}
+
+#[expect(clippy::print_stderr, reason = "a tool for the terminal")]
+fn say(text: &str) {
+    eprintln!("{text}");
+}
+
+#[expect(clippy::print_stdout, reason = "a tool for the terminal")]
+fn print(text: &str) {
+    println!("{text}");
+}

@@ -1,0 +1,41 @@
+use xshell::{Shell, cmd};
+
+use crate::{Result, print};
+
+const WORKSPACES: &str = "examples/workspaces";
+
+/// A question a newcomer understands, and the sample workspace that answers it.
+const QUESTIONS: &[(&str, &str)] = &[
+    (
+        "english",
+        "Why is the database not listening on the usual port?",
+    ),
+    ("chinese", "我喜欢什么编程语言？"),
+];
+
+/// Builds the program, indexes the sample workspaces and asks.
+pub(crate) fn run(shell: &Shell) -> Result<()> {
+    cmd!(shell, "cargo build --release --locked --package memory-cli").run()?;
+    let memory = "target/release/memory";
+    for workspace in ["english", "chinese", "mixed"] {
+        let state = format!("target/demo/{workspace}");
+        let workspace = format!("{WORKSPACES}/{workspace}");
+        print("");
+        cmd!(
+            shell,
+            "{memory} --workspace {workspace} --state {state} index"
+        )
+        .run()?;
+    }
+    for (workspace, question) in QUESTIONS {
+        let state = format!("target/demo/{workspace}");
+        let workspace = format!("{WORKSPACES}/{workspace}");
+        print("");
+        cmd!(
+            shell,
+            "{memory} --workspace {workspace} --state {state} search --max-results 3 {question}"
+        )
+        .run()?;
+    }
+    Ok(())
+}
