@@ -58,6 +58,11 @@ impl Output {
         }
     }
 
+    /// Says what to do about the warning before it.
+    pub(crate) fn hint(self, text: impl fmt::Display) {
+        self.note(format_args!("{HINT}hint{HINT:#}: {text}"));
+    }
+
     pub(crate) fn warning(self, text: impl fmt::Display) {
         self.note(format_args!("{WARNING}warning{WARNING:#}: {text}"));
     }

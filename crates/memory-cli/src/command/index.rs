@@ -53,6 +53,9 @@ pub(crate) async fn sync(
     }
     for failure in &report.failed {
         output.warning(format_args!("{}: {}", failure.path, failure.reason));
+        if let Some(hint) = &failure.hint {
+            output.hint(hint);
+        }
     }
     Ok(report)
 }

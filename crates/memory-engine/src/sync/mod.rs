@@ -131,6 +131,19 @@ pub struct Failure {
     pub path: String,
     /// Why.
     pub reason: String,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Failure {
+    fn new(path: String, err: &Error) -> Self {
+        Self {
+            path,
+            reason: err.to_string(),
+            hint: err.hint().map(str::to_owned),
+        }
+    }
 }
 
 /// The pieces a sync works with.
@@ -354,10 +367,7 @@ impl Syncer<'_> {
             .map(|place| place.path.clone())
             .collect();
         for place in walk.unreadable {
-            report.failed.push(Failure {
-                path: place.path,
-                reason: place.error.to_string(),
-            });
+            report.failed.push(Failure::new(place.path, &place.error));
         }
         let mut known = store
             .known_documents(self.options.namespace.clone())
@@ -410,7 +420,7 @@ impl Syncer<'_> {
                         .sum::<usize>();
                     changes.push(Change::Put(document));
                 }
-                Outcome::Failed(reason) => report.failed.push(Failure { path, reason }),
+                Outcome::Failed(err) => report.failed.push(Failure::new(path, &err)),
             }
             if changes.len() >= MAX_DOCUMENTS || n_bytes >= MAX_BYTES {
                 store

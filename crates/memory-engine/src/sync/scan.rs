@@ -50,7 +50,7 @@ pub(super) enum Outcome {
         document: NewDocument,
         is_new: bool,
     },
-    Failed(String),
+    Failed(Error),
 }
 
 impl Scan {
@@ -67,7 +67,7 @@ impl Scan {
                 }
                 let outcome = self
                     .file(&found, known.as_ref())
-                    .unwrap_or_else(|err| Outcome::Failed(err.to_string()));
+                    .unwrap_or_else(Outcome::Failed);
                 if executor::block_on(sender.send(Scanned {
                     path: found.path,
                     outcome,

@@ -1,0 +1,9 @@
+//! The binary as a person or a script uses it.
+#![cfg(test)]
+
+mod config;
+mod eval;
+mod get;
+mod index;
+mod program;
+mod search;
