@@ -6,10 +6,7 @@ const WORKSPACES: &str = "examples/workspaces";
 
 /// A question a newcomer understands, and the sample workspace that answers it.
 const QUESTIONS: &[(&str, &str)] = &[
-    (
-        "english",
-        "Why is the database not listening on the usual port?",
-    ),
+    ("english", "What caused ERR_LIMPET_4012 on harbor-crane-07?"),
     ("chinese", "我喜欢什么编程语言？"),
 ];
 
@@ -33,7 +30,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
         print("");
         cmd!(
             shell,
-            "{memory} --workspace {workspace} --state {state} search --max-results 3 {question}"
+            "{memory} --workspace {workspace} --state {state} search --max-results 2 {question}"
         )
         .run()?;
     }

@@ -45,6 +45,11 @@ impl Context {
         })
     }
 
+    /// Returns the folder the program was started in.
+    pub(crate) fn current_dir(&self) -> &Path {
+        &self.current_dir
+    }
+
     /// Makes a path that a person typed absolute.
     pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
         self.current_dir.join(path)
@@ -133,7 +138,8 @@ impl Context {
                 self.global.include.clone(),
             ));
         }
-        Ok(config::load(&sources, self.app.registry())?)
+        Ok(config::load(&sources, self.app.registry())
+            .map_err(|problems| problems.seen_from(&self.current_dir))?)
     }
 
     /// Opens the memory of the workspace.

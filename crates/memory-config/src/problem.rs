@@ -1,4 +1,5 @@
 use std::fmt;
+use std::path::Path;
 
 use memory_api::{Error, ErrorKind};
 
@@ -87,6 +88,14 @@ impl Problems {
 
     pub(crate) fn one(problem: Problem) -> Self {
         Self(vec![problem])
+    }
+
+    /// Names files below `dir` as somebody in that folder would.
+    pub fn seen_from(mut self, dir: &Path) -> Self {
+        for problem in &mut self.0 {
+            problem.origin = problem.origin.clone().seen_from(dir);
+        }
+        self
     }
 
     /// Returns the problems, ordered by source and line.

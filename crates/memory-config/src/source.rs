@@ -1,5 +1,5 @@
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -87,6 +87,18 @@ pub enum Origin {
     Env(String),
     /// The flag of this name.
     Flag(String),
+}
+
+impl Origin {
+    /// Names a file below `dir` as somebody in that folder would: `memory.toml`, not its absolute path.
+    pub fn seen_from(mut self, dir: &Path) -> Self {
+        if let Self::File { path, .. } = &mut self
+            && let Ok(below) = path.strip_prefix(dir)
+        {
+            *path = below.to_owned();
+        }
+        self
+    }
 }
 
 impl fmt::Display for Origin {

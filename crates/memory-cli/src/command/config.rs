@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use memory::config::Loaded;
+use memory::config::{Loaded, Setting};
 use serde_json::json;
 
 use crate::args::ConfigCommand;
@@ -16,17 +16,17 @@ pub(crate) fn run(
     let workspace = context.workspace_or_current()?;
     let loaded = context.load(&workspace)?;
     match command {
-        ConfigCommand::Show { origin } => show(&loaded, *origin, output)?,
+        ConfigCommand::Show { origin } => show(&loaded, *origin, context.current_dir(), output)?,
         ConfigCommand::Check => check(&loaded, &workspace, output)?,
     }
     Ok(Exit::Ok)
 }
 
-fn show(loaded: &Loaded, origin: bool, output: Output) -> Result<(), Failure> {
+fn show(loaded: &Loaded, origin: bool, current_dir: &Path, output: Output) -> Result<(), Failure> {
     if output.json {
         let rows: Vec<_> = loaded
             .settings()
-            .map(|setting| json!({ "key": setting.key, "value": setting.value, "origin": setting.origin.to_string() }))
+            .map(|setting| json!({ "key": setting.key, "value": setting.value, "origin": origin_of(setting, current_dir) }))
             .collect();
         return output.json(&rows);
     }
@@ -36,10 +36,16 @@ fn show(loaded: &Loaded, origin: bool, output: Output) -> Result<(), Failure> {
     for setting in loaded.settings() {
         output.data(format_args!(
             "{} = {}  {FAINT}# {}{FAINT:#}",
-            setting.key, setting.value, setting.origin
+            setting.key,
+            setting.value,
+            origin_of(setting, current_dir)
         ))?;
     }
     Ok(())
+}
+
+fn origin_of(setting: &Setting, current_dir: &Path) -> String {
+    setting.origin.clone().seen_from(current_dir).to_string()
 }
 
 fn check(loaded: &Loaded, workspace: &Path, output: Output) -> Result<(), Failure> {
