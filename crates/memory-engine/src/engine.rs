@@ -1,8 +1,7 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use memory_api::{Chunker, Error, ErrorKind, Result, Timestamp};
-use serde::Serialize;
+use memory_api::{Chunker, Error, ErrorKind, Result};
 
 use crate::clock::Clock;
 use crate::discovery::Discovery;
@@ -13,7 +12,8 @@ use crate::lock::WriterLock;
 use crate::manifest::Manifest;
 use crate::options::{Options, Part, Parts};
 use crate::search::{self, SearchRequest, SearchResponse};
-use crate::sync::{SyncReport, SyncRequest, Syncer, namespace_key};
+use crate::status::Status;
+use crate::sync::{SyncReport, SyncRequest, Syncer};
 use crate::window::{Window, read_window};
 
 /// Characters of a window when the caller names no number.
@@ -43,46 +43,6 @@ pub struct ReadRequest {
     pub lines: Option<i64>,
     /// How many characters at most; 12,000 by default.
     pub max_chars: Option<usize>,
-}
-
-/// What is in a memory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Status {
-    /// The folder of the memory files.
-    pub workspace: PathBuf,
-    /// The folder of the index.
-    pub state_dir: PathBuf,
-    /// Whether there is an index.
-    pub indexed: bool,
-    /// Documents in the store.
-    pub documents: u64,
-    /// Entries in the store.
-    pub entries: u64,
-    /// Memory files on disk now.
-    pub files: u64,
-    /// Links that are not followed.
-    pub links: Vec<String>,
-    /// The index by words.
-    pub lexical: IndexStatus,
-    /// When the last sync ended, in milliseconds since 1970.
-    pub last_sync: Option<Timestamp>,
-    /// What could not be used, and why.
-    pub degraded: Vec<String>,
-}
-
-/// What is in an index.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct IndexStatus {
-    /// Its plugin.
-    pub plugin: String,
-    /// Entries it can find.
-    pub entries: u64,
-    /// Changes of the store it lacks.
-    pub behind: u64,
-    /// Its size on disk, where it knows.
-    pub bytes: Option<u64>,
 }
 
 impl Engine {
@@ -144,21 +104,38 @@ impl Engine {
             if let Some(open) = open.filter(|open| open.manifest == wanted) {
                 return Ok(Some(open));
             }
-            match Live::open(&self.options, &self.lexical, wanted.clone()).await {
-                Ok(live) => {
-                    let live = Arc::new(live);
-                    *self.live.write().unwrap_or_else(PoisonError::into_inner) =
-                        Some(Arc::clone(&live));
-                    return Ok(Some(live));
-                }
-                Err(err) => {
-                    // A sync may have published and removed the folders between our two looks.
-                    let again = Manifest::read(&self.options.state_dir)?;
-                    if again.as_ref() == Some(&wanted) {
-                        return Err(err);
-                    }
+            let opened = Live::open(&self.options, &self.lexical, wanted.clone()).await;
+            if !matches!(
+                &opened,
+                Ok(Live {
+                    lexical: Slot::Open(_),
+                    ..
+                })
+            ) {
+                // A sync may have published and removed the folders between our look and our opening.
+                let again = Manifest::read(&self.options.state_dir)?;
+                if again.as_ref() != Some(&wanted) {
                     manifest = again;
+                    continue;
                 }
+            }
+            let live = Arc::new(opened?);
+            *self.live.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&live));
+            return Ok(Some(live));
+        }
+    }
+
+    /// Does a job on what is live; does it again when what was live then was replaced meanwhile and removed under the job.
+    async fn on_live<T>(&self, job: impl AsyncFn(&Live) -> Result<T>) -> Result<Option<T>> {
+        loop {
+            let Some(live) = self.live().await? else {
+                return Ok(None);
+            };
+            let result = job(&live).await;
+            if result.is_ok()
+                || Manifest::read(&self.options.state_dir)?.as_ref() == Some(&live.manifest)
+            {
+                return result.map(Some);
             }
         }
     }
@@ -199,13 +176,14 @@ impl Engine {
     /// missing index is no error but in `degraded`.
     pub async fn search(&self, request: &SearchRequest) -> Result<SearchResponse> {
         let begin = self.clock.monotonic();
-        let mut response = if let Some(live) = self.live().await? {
-            search::search(&live, &self.options.namespace, request).await?
-        } else {
+        let found = self
+            .on_live(async |live| search::search(live, &self.options.namespace, request).await)
+            .await?;
+        let mut response = found.unwrap_or_else(|| {
             let mut response = search::empty(request);
             response.degraded.push(NO_INDEX.to_owned());
             response
-        };
+        });
         response.took = self.clock.monotonic().saturating_sub(begin);
         Ok(response)
     }
@@ -236,56 +214,20 @@ impl Engine {
     /// As [`search`](Self::search).
     pub async fn status(&self) -> Result<Status> {
         let walk = self.discovery()?.walk();
-        let mut status = Status {
-            workspace: self.options.workspace.clone(),
-            state_dir: self.options.state_dir.clone(),
-            indexed: false,
-            documents: 0,
-            entries: 0,
-            files: walk.files.len() as u64,
-            links: walk.links,
-            lexical: IndexStatus {
-                plugin: self.lexical.plugin.name.to_owned(),
-                entries: 0,
-                behind: 0,
-                bytes: None,
-            },
-            last_sync: None,
-            degraded: walk
-                .unreadable
-                .iter()
-                .map(|place| format!("files: {}", place.error))
-                .collect(),
-        };
-        let Some(live) = self.live().await? else {
+        let files = Status::of_files(&self.options, self.lexical.plugin.name, walk);
+        let whole = self
+            .on_live(async |live| {
+                files
+                    .clone()
+                    .with_index(live, &self.options.namespace)
+                    .await
+            })
+            .await?;
+        Ok(whole.unwrap_or_else(|| {
+            let mut status = files;
             status.degraded.push(NO_INDEX.to_owned());
-            return Ok(status);
-        };
-        status.indexed = true;
-        let counts = live.store.counts().await?;
-        status.documents = counts.n_documents;
-        status.entries = counts.n_entries;
-        status.last_sync = live
-            .store
-            .meta(namespace_key("last_sync", &self.options.namespace))
-            .await?
-            .and_then(|text| text.parse().ok())
-            .map(Timestamp);
-        match &live.lexical {
-            Slot::Closed(err) => status.degraded.push(search::degraded("words", err)),
-            Slot::Open(lexical) => {
-                let stats = lexical.stats().await?;
-                status.lexical.entries = stats.n_entries;
-                status.lexical.bytes = stats.bytes;
-                match feed::standing(&live.store, &**lexical).await? {
-                    Standing::Behind(n) => status.lexical.behind = n,
-                    Standing::Lost => status
-                        .degraded
-                        .push("words: the index does not follow the store".to_owned()),
-                }
-            }
-        }
-        Ok(status)
+            status
+        }))
     }
 
     /// Returns whether there is an index.
