@@ -133,15 +133,15 @@ pub struct Chunked {
 /// Blank means white space (Unicode's `White_Space`) and the byte order mark.
 ///
 /// 1. Spans lie inside the text, on character borders, hold something, and are ordered by their start.
-///    [`chunker::spans_are_ordered_and_on_char_borders`]
-/// 2. No entry's text is blank. [`chunker::no_entry_is_blank`]
-/// 3. No entry's text has a U+FFFD that the document has not. [`chunker::no_character_is_torn`]
-/// 4. Every non-blank character is in the span of an entry or in `excluded`. [`chunker::body_text_is_covered`]
-/// 5. No excluded byte is in an entry's span. [`chunker::excluded_text_is_in_no_entry`]
-/// 6. The same document gives the same result. [`chunker::same_document_same_entries`]
+///    \[`chunker::spans_are_ordered_and_on_char_borders`\]
+/// 2. No entry's text is blank. \[`chunker::no_entry_is_blank`\]
+/// 3. No entry's text has a U+FFFD that the document has not. \[`chunker::no_character_is_torn`\]
+/// 4. Every non-blank character is in the span of an entry or in `excluded`. \[`chunker::body_text_is_covered`\]
+/// 5. No excluded byte is in an entry's span. \[`chunker::excluded_text_is_in_no_entry`\]
+/// 6. The same document gives the same result. \[`chunker::same_document_same_entries`\]
 /// 7. Any text ends in reasonable time and is no error: one word of a megabyte, emoji, CRLF, right-to-left, control characters.
-///    [`chunker::hostile_text_is_no_error`]
-/// 8. A document without text gives no entries. [`chunker::empty_document_has_no_entries`]
+///    \[`chunker::hostile_text_is_no_error`\]
+/// 8. A document without text gives no entries. \[`chunker::empty_document_has_no_entries`\]
 pub trait Chunker: Identity + fmt::Debug + Send + Sync {
     /// Returns whether this chunker is the right one for the document; looks at path, source and the beginning of the text.
     fn accepts(&self, document: &Document<'_>) -> bool;

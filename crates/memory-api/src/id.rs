@@ -153,7 +153,7 @@ pub trait Identity {
     ///
     /// # Contract
     ///
-    /// 1. Two plugins with equal fingerprints give the same output for the same input. [`describe::fingerprint_is_stable`]
+    /// 1. Two plugins with equal fingerprints give the same output for the same input. \[`describe::fingerprint_is_stable`\]
     /// 2. A setting that changes no output does not change the fingerprint.
     fn fingerprint(&self) -> Fingerprint;
 }

@@ -80,23 +80,23 @@ impl<'a> LexicalQuery<'a> {
 ///
 /// The lines of [`Projection`], and:
 ///
-/// 1. Hits are ordered by score, ties by ascending id, without repeats, at most `k`. [`lexical::hits_are_ranked`]
+/// 1. Hits are ordered by score, ties by ascending id, without repeats, at most `k`. \[`lexical::hits_are_ranked`\]
 /// 2. Every hit holds a word of the query in its text or its headings; an entry that holds one is found when `k` allows.
-///    [`lexical::one_word_finds_exactly_its_entries`] [`lexical::many_words_find_the_entries_of_each`]
-///    [`lexical::heading_words_are_found`] [`lexical::words_of_every_script_are_found`] [`lexical::long_words_are_found`]
-/// 3. The first `k` of a search for `k + 1` are the search for `k`. [`lexical::smaller_k_is_a_prefix`]
-/// 4. `allowed` is honoured inside the search: never fewer hits than exist. [`lexical::allowed_ids_are_honoured`]
-/// 5. [`score`](LexicalIndex::score) equals the score [`search`](LexicalIndex::search) gives. [`lexical::score_equals_search`]
-/// 6. No score is above [`attainable`](LexicalIndex::attainable); scores are finite and above 0 for a hit. [`lexical::scores_are_attainable`]
+///    \[`lexical::one_word_finds_exactly_its_entries`\] \[`lexical::many_words_find_the_entries_of_each`\]
+///    \[`lexical::heading_words_are_found`\] \[`lexical::words_of_every_script_are_found`\] \[`lexical::long_words_are_found`\]
+/// 3. The first `k` of a search for `k + 1` are the search for `k`. \[`lexical::smaller_k_is_a_prefix`\]
+/// 4. `allowed` is honoured inside the search: never fewer hits than exist. \[`lexical::allowed_ids_are_honoured`\]
+/// 5. [`score`](LexicalIndex::score) equals the score [`search`](LexicalIndex::search) gives. \[`lexical::score_equals_search`\]
+/// 6. No score is above [`attainable`](LexicalIndex::attainable); scores are finite and above 0 for a hit. \[`lexical::scores_are_attainable`\]
 /// 7. Of two entries of one length the one with the rarer word or with more of them is before the other, of two entries with
-///    the same matches the shorter one. [`lexical::rare_and_repeated_words_weigh_more`]
-/// 8. No query text is an error, and a query without words finds nothing. [`lexical::hostile_query_is_no_error`]
-///    [`lexical::query_without_words_finds_nothing`]
-/// 9. With `phrase_query`, `prefix_query`, `exclude_query`: as the query language says. [`lexical::phrase_words_stand_together`]
-///    [`lexical::prefix_finds_word_beginnings`] [`lexical::excluded_word_removes_entries`]
+///    the same matches the shorter one. \[`lexical::rare_and_repeated_words_weigh_more`\]
+/// 8. No query text is an error, and a query without words finds nothing. \[`lexical::hostile_query_is_no_error`\]
+///    \[`lexical::query_without_words_finds_nothing`\]
+/// 9. With `phrase_query`, `prefix_query`, `exclude_query`: as the query language says. \[`lexical::phrase_words_stand_together`\]
+///    \[`lexical::prefix_finds_word_beginnings`\] \[`lexical::excluded_word_removes_entries`\]
 /// 10. Without: every call answers [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported).
-///     [`lexical::undeclared_phrase_is_unsupported`] [`lexical::undeclared_prefix_is_unsupported`]
-///     [`lexical::undeclared_exclusion_is_unsupported`]
+///     \[`lexical::undeclared_phrase_is_unsupported`\] \[`lexical::undeclared_prefix_is_unsupported`\]
+///     \[`lexical::undeclared_exclusion_is_unsupported`\]
 #[async_trait]
 pub trait LexicalIndex: Projection<LexicalOp> + fmt::Debug {
     /// Returns the best entries. The score is a BM25 of at least 0 (Lucene's idf, k1 1.2, b 0.75).

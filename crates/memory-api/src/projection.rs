@@ -83,28 +83,28 @@ impl IndexStats {
 ///
 /// # Contract
 ///
-/// 1. A batch is applied in order; changes at or below the watermark are skipped. [`model::old_ops_are_skipped`]
-/// 2. Replaying any suffix of what was applied changes nothing. [`model::replay_is_idempotent`]
+/// 1. A batch is applied in order; changes at or below the watermark are skipped. \[`model::old_ops_are_skipped`\]
+/// 2. Replaying any suffix of what was applied changes nothing. \[`model::replay_is_idempotent`\]
 /// 3. A put of a known id replaces the entry whole; a change of filter fields replaces nothing else and adds no entry.
-///    [`model::put_replaces`] [`model::set_meta_keeps_the_content`]
-/// 4. A deleted entry is never returned; deleting an unknown id is no error. [`model::deleted_entry_is_never_returned`]
+///    \[`model::put_replaces`\] \[`model::set_meta_keeps_the_content`\]
+/// 4. A deleted entry is never returned; deleting an unknown id is no error. \[`model::deleted_entry_is_never_returned`\]
 /// 5. A batch from another store on an index that has a watermark, or with changes out of order, is refused with
-///    [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput); nothing changes. [`model::another_store_is_refused`]
-///    [`model::unordered_batch_is_refused`]
+///    [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput); nothing changes. \[`model::another_store_is_refused`\]
+///    \[`model::unordered_batch_is_refused`\]
 /// 6. After [`flush`](Projection::flush) all that was applied is searchable, counted by [`stats`](Projection::stats) and, with
 ///    `persistent`, survives a crash. Before it, a search may see any part of what was applied since the last flush.
-///    [`model::flushed_changes_are_searchable`] [`model::reopened_index_equals_the_model`]
+///    \[`model::flushed_changes_are_searchable`\] \[`model::reopened_index_equals_the_model`\]
 /// 7. With `atomic_apply` the content equals the changes up to the watermark at any moment.
-///    [`model::content_equals_the_watermark`]
+///    \[`model::content_equals_the_watermark`\]
 /// 8. After [`close`](Projection::close) every call answers [`ErrorKind::Closed`](crate::ErrorKind::Closed); closing twice is
-///    no error. [`model::closed_index_says_so`]
+///    no error. \[`model::closed_index_says_so`\]
 /// 9. The watermark is never above what was applied nor below what was flushed, and follows a batch without changes.
-///    [`model::watermark_follows_the_store`]
+///    \[`model::watermark_follows_the_store`\]
 /// 10. [`capabilities`](Projection::capabilities) has nothing the descriptor does not declare.
-///     [`model::capabilities_are_declared`]
+///     \[`model::capabilities_are_declared`\]
 ///
 /// All of it holds after any history, with the index closed, dropped and opened again in between.
-/// [`machine::any_history_equals_the_model`]
+/// \[`machine::any_history_equals_the_model`\]
 #[async_trait]
 pub trait Projection<Op: Send + 'static>: Identity + fmt::Debug + Send + Sync {
     /// Returns what this index can do as it was opened; a subset of what its descriptor declares.
