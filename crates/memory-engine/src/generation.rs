@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memory_api::{Chunker, Error, ErrorKind, Factory, LexicalIndex, OpenContext, Result, StoreId};
 
 use crate::contract::{ContractChunker, ContractLexical};
-use crate::manifest::{IndexFolder, Manifest, StoreFolder, io_error};
+use crate::manifest::{IndexFolder, Manifest, StoreFolder, io_error, sync_dir};
 use crate::options::{Options, Part};
 use crate::store::Store;
 
@@ -154,6 +154,12 @@ fn new_dir(options: &Options, name: &str) -> Result<(String, PathBuf)> {
     remove(&dir)?;
     fs::create_dir_all(&dir).map_err(|err| io_error(&err, "create", &dir))?;
     Ok((relative, dir))
+}
+
+/// Makes the names of new folders durable, before a manifest names them.
+pub(crate) fn sync_names(options: &Options) -> Result<()> {
+    let dir = options.state_dir.join(GENERATIONS);
+    sync_dir(&dir).map_err(|err| io_error(&err, "sync", &dir))
 }
 
 /// Removes every generation folder that the manifest does not name. Only the holder of the writer lock may.

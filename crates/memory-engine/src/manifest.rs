@@ -102,7 +102,7 @@ impl Manifest {
 }
 
 /// Makes the names in a folder durable; Windows has no such call and needs none.
-fn sync_dir(dir: &Path) -> std::io::Result<()> {
+pub(crate) fn sync_dir(dir: &Path) -> std::io::Result<()> {
     if cfg!(unix) {
         File::open(dir)?.sync_all()
     } else {

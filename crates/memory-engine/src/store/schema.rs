@@ -42,6 +42,7 @@ CREATE TABLE entries (
 );
 CREATE INDEX entries_of_document ON entries (doc, position);
 
+-- An entry that came back has a seq above its tombstone's, so that both may stand.
 CREATE TABLE tombstones (
     seq INTEGER PRIMARY KEY,
     id  BLOB NOT NULL UNIQUE

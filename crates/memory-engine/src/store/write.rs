@@ -207,9 +207,6 @@ impl Writer<'_> {
     fn insert(&mut self, doc: i64, position: usize, entry: &NewEntry) -> Sql<()> {
         let seq = self.next_seq();
         self.conn
-            .prepare_cached("DELETE FROM tombstones WHERE id = ?1")?
-            .execute([entry.id.to_bytes()])?;
-        self.conn
             .prepare_cached(
                 "INSERT INTO entries
                    (id, doc, position, line_start, line_end, heading_path, kind, time, tags, text, text_seq, seq)

@@ -343,6 +343,7 @@ impl Syncer<'_> {
             .prune_tombstones(target.store.last_seq().await?)
             .await?;
         if target.unpublished {
+            generation::sync_names(self.options)?;
             target.manifest.publish(&self.options.state_dir)?;
             target.unpublished = false;
         }
@@ -430,15 +431,10 @@ impl Syncer<'_> {
             }
         }
         report.cancelled = self.request.cancel.load(Ordering::Relaxed);
-        let kept = |path: &str| {
-            unreadable
-                .iter()
-                .any(|dir| dir == "." || strip_components(path, dir).is_some())
-        };
         let mut gone: Vec<(String, Known)> = known
             .into_iter()
             .map(|((_, path), known)| (path, known))
-            .filter(|(path, _)| !kept(path))
+            .filter(|(path, _)| !is_below(path, &unreadable))
             .collect();
         gone.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         report.removed = gone.len() as u64;
@@ -462,6 +458,13 @@ impl Syncer<'_> {
             progress(Progress { phase, done, total });
         }
     }
+}
+
+/// Returns whether the document lies in one of the folders, `.` being the workspace itself.
+pub(crate) fn is_below(path: &str, folders: &[String]) -> bool {
+    folders
+        .iter()
+        .any(|folder| folder == "." || strip_components(path, folder).is_some())
 }
 
 /// The name of a value that a store keeps for a namespace.

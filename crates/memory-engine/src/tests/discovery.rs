@@ -5,6 +5,7 @@ use memory_api::{ErrorKind, Result};
 
 use crate::discovery::{Discovery, Walk};
 use crate::options::{Documents, Options};
+use crate::sync::is_below;
 
 struct Place {
     dir: tempfile::TempDir,
@@ -381,6 +382,15 @@ fn the_root_of_a_file_system_and_an_empty_path_are_no_workspace() {
             .kind(),
         ErrorKind::NotFound
     );
+}
+
+#[test]
+fn documents_below_a_folder_that_cannot_be_listed_are_known_by_their_components() {
+    // PS-06.
+    let folders = ["memory/closed".to_owned()];
+    assert!(is_below("memory/closed/a.md", &folders) && is_below("memory/closed/b/c.md", &folders));
+    assert!(!is_below("memory/closed-not/a.md", &folders) && !is_below("memory/a.md", &folders));
+    assert!(is_below("memory/a.md", &[".".to_owned()]));
 }
 
 #[test]

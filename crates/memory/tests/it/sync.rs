@@ -110,19 +110,26 @@ fn what_filters_look_at_changes_without_the_text() {
 fn a_file_touched_without_a_change_is_unchanged() {
     let notes = Notes::of(&[("notes/a.md", "pump")]);
     notes.index();
-    let older = fs::metadata(notes.path("notes/a.md"))
-        .unwrap()
-        .modified()
-        .unwrap()
-        - std::time::Duration::from_hours(1);
+    // The file is the only source of its time.
+    let year_2000 = std::time::UNIX_EPOCH + std::time::Duration::from_hours(24 * 10_957);
     fs::File::options()
         .write(true)
         .open(notes.path("notes/a.md"))
         .unwrap()
-        .set_modified(older)
+        .set_modified(year_2000)
         .unwrap();
+    let until = memory_api::Timestamp(10_958 * 86_400_000);
+    let old = || {
+        notes
+            .ask(&Query::new("pump").with_filter(memory::Filter {
+                until: Some(until),
+                ..Default::default()
+            }))
+            .results
+    };
+    assert!(old().is_empty());
     assert_eq!(counts(&notes.index()), [0, 0, 1, 0]);
-    assert_eq!(notes.found("pump"), ["notes/a.md"]);
+    assert_eq!(old().len(), 1);
 }
 
 #[test]
@@ -329,6 +336,40 @@ fn an_index_restored_from_an_old_copy_is_not_trusted() {
         ),
         (1, 1, 0)
     );
+}
+
+#[test]
+fn an_index_that_lags_is_fed_at_open_by_who_gets_the_lock() {
+    let notes = Notes::of(&[("notes/a.md", "basalt")]);
+    notes.index();
+    let file = notes.path(".memory/gen/1-lexical-fts5/index.db");
+    let old = fs::read(&file).unwrap();
+    notes.write("notes/b.md", "gypsum");
+    notes.index();
+    fs::write(&file, &old).unwrap();
+    let lock = fs::File::options()
+        .write(true)
+        .open(notes.path(".memory/lock"))
+        .unwrap();
+    lock.lock().unwrap();
+    let response = notes.ask(&Query::new("basalt gypsum"));
+    assert_eq!(response.degraded, ["words: 1 behind"]);
+    assert_eq!(response.results.len(), 1);
+    drop(lock);
+    assert_eq!(notes.found("gypsum"), ["notes/b.md"]);
+}
+
+#[test]
+fn text_that_comes_back_is_found_again() {
+    let notes = Notes::of(&[("notes/a.md", "basalt")]);
+    for _ in 0..2 {
+        notes.index();
+        assert_eq!(notes.found("basalt"), ["notes/a.md"]);
+        notes.remove("notes/a.md");
+        notes.index();
+        assert!(notes.search("basalt").is_empty());
+        notes.write("notes/a.md", "basalt");
+    }
 }
 
 #[test]
