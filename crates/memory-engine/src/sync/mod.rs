@@ -10,7 +10,7 @@
 //! 5. for a new generation: the manifest that names it;
 //! 6. tombstones that every index has passed are forgotten, folders that no manifest names are removed.
 
-mod scan;
+pub(crate) mod scan;
 
 use std::fmt;
 use std::fs;

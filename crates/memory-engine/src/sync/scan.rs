@@ -206,14 +206,14 @@ impl Ids<'_> {
 }
 
 /// Counts lines up to the spans of entries, which come ordered by their start.
-struct Lines<'a> {
+pub(crate) struct Lines<'a> {
     text: &'a [u8],
     at: usize,
     line: u32,
 }
 
 impl<'a> Lines<'a> {
-    fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         Self {
             text: text.as_bytes(),
             at: 0,
@@ -221,7 +221,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    fn of(&mut self, draft: &DraftEntry) -> LineRange {
+    pub(crate) fn of(&mut self, draft: &DraftEntry) -> LineRange {
         self.line += self.breaks(self.at, draft.span.start);
         self.at = draft.span.start;
         // The last character decides: a line end that closes the span begins no line of it.

@@ -5,3 +5,4 @@ mod document;
 mod lock;
 mod manifest;
 mod reference_facts;
+mod scan;
