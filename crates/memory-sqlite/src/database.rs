@@ -2,6 +2,7 @@ use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use memory_api::{Error, ErrorKind, Result};
 use rusqlite::Connection;
@@ -160,8 +161,12 @@ impl Database {
             Arc::clone(&self.queues),
             Side::Write,
             move || connect::writer(&path, &options),
-            // A log that stays is no loss: the next open folds it in.
-            |conn| checkpoint(&conn, "TRUNCATE").unwrap_or_default(),
+            // A log that stays is no loss, the next open folds it in; so nobody waits here for another process.
+            |conn| {
+                if conn.busy_timeout(Duration::ZERO).is_ok() {
+                    checkpoint(&conn, "TRUNCATE").unwrap_or_default();
+                }
+            },
         )?;
         self.threads().writer = Some(worker);
         Ok(())
