@@ -36,10 +36,10 @@ pub(crate) struct Ranker {
 }
 
 impl Ranker {
-    pub(crate) fn new(plan: Arc<Plan>, heading_weight: f32) -> Self {
+    pub(crate) fn new(plan: Arc<Plan>, heading_weight: f64) -> Self {
         Self {
             plan,
-            heading_weight: f64::from(heading_weight),
+            heading_weight,
         }
     }
 

@@ -9,12 +9,12 @@ pub struct Config {
     /// How many times a word in a heading counts, compared with one in the text. From 0.1 to 10, default 1.5.
     #[serde(deserialize_with = "heading_weight")]
     #[schemars(range(min = 0.1, max = 10))]
-    pub heading_weight: f32,
+    pub heading_weight: f64,
     /// How much an entry gains when its path names a word of the query, compared with a text full of that word. From 0 (paths are
     /// not searched) to 1, default 0.3.
     #[serde(deserialize_with = "path_weight")]
     #[schemars(range(min = 0, max = 1))]
-    pub path_weight: f32,
+    pub path_weight: f64,
 }
 
 impl Default for Config {
@@ -26,17 +26,17 @@ impl Default for Config {
     }
 }
 
-fn heading_weight<'de, D: Deserializer<'de>>(value: D) -> Result<f32, D::Error> {
+fn heading_weight<'de, D: Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
     between(value, 0.1, 10.0)
 }
 
-fn path_weight<'de, D: Deserializer<'de>>(value: D) -> Result<f32, D::Error> {
+fn path_weight<'de, D: Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
     between(value, 0.0, 1.0)
 }
 
 /// Checking while reading lets the error carry the key, and makes checking a config and opening agree.
-fn between<'de, D: Deserializer<'de>>(value: D, min: f32, max: f32) -> Result<f32, D::Error> {
-    let weight = f32::deserialize(value)?;
+fn between<'de, D: Deserializer<'de>>(value: D, min: f64, max: f64) -> Result<f64, D::Error> {
+    let weight = f64::deserialize(value)?;
     if (min..=max).contains(&weight) {
         Ok(weight)
     } else {

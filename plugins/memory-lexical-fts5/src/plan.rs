@@ -65,7 +65,7 @@ impl Plan {
         let mut builder = Builder {
             conn,
             n_entries: state.n_entries,
-            path_weight: f64::from(config.path_weight),
+            path_weight: config.path_weight,
             phrases: Vec::new(),
             known: HashMap::new(),
         };

@@ -22,7 +22,7 @@ pub(crate) type Scored = (i64, f32);
 pub(crate) fn search(
     conn: &Connection,
     plan: &Arc<Plan>,
-    heading_weight: f32,
+    heading_weight: f64,
     allowed: Option<&[EntryId]>,
     k: usize,
 ) -> Result<Vec<Hit>> {
@@ -71,7 +71,7 @@ pub(crate) fn search(
 pub(crate) fn score(
     conn: &Connection,
     plan: &Arc<Plan>,
-    heading_weight: f32,
+    heading_weight: f64,
     ids: &[EntryId],
 ) -> Result<Vec<Option<f32>>> {
     let all = scores(conn, plan, heading_weight)?;
@@ -89,7 +89,7 @@ fn score_of(all: &[Scored], row: i64) -> Option<f32> {
 }
 
 /// Returns all rows that match, by ascending row.
-fn scores<'a>(conn: &Connection, plan: &'a Arc<Plan>, heading_weight: f32) -> Result<&'a [Scored]> {
+fn scores<'a>(conn: &Connection, plan: &'a Arc<Plan>, heading_weight: f64) -> Result<&'a [Scored]> {
     if let Some(known) = plan.scores.get() {
         return Ok(known);
     }
@@ -98,7 +98,7 @@ fn scores<'a>(conn: &Connection, plan: &'a Arc<Plan>, heading_weight: f32) -> Re
     Ok(plan.scores.get_or_init(|| found))
 }
 
-fn scan(conn: &Connection, plan: &Arc<Plan>, heading_weight: f32) -> Result<Vec<Scored>> {
+fn scan(conn: &Connection, plan: &Arc<Plan>, heading_weight: f64) -> Result<Vec<Scored>> {
     let Some(expression) = &plan.expression else {
         return Ok(Vec::new());
     };
