@@ -111,7 +111,8 @@ pub struct SearchConfig {
     /// How many results at most. Default 6, range 1 to 1000.
     #[schemars(range(min = 1, max = 1000))]
     pub max_results: usize,
-    /// The relevance below which a result is left out. Default 0.35, range 0 to 1.
+    /// The relevance that results should reach; what only holds a word of the question comes behind those that do, on the places
+    /// left. Default 0.35, range 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub min_score: f64,
     /// Candidates each index returns per wanted result. Default 4, range 1 to 20.

@@ -24,7 +24,7 @@ pub const CONFIG: &str = "MEMORY_CONFIG";
 /// The set of defaults; the key `preset`.
 pub const PRESET: &str = "MEMORY_PRESET";
 
-/// The log file, as `--log`.
+/// Reserved for a log file.
 pub const LOG: &str = "MEMORY_LOG";
 
 /// What names begin with that only tests look at; nothing else reads them.

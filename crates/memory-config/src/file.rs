@@ -1,4 +1,4 @@
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::path::Path;
@@ -117,10 +117,15 @@ pub(crate) fn plain_value(text: &str) -> Result<Value, String> {
 
 /// At most one byte more than the limit: the rest does not matter.
 fn bytes_of(path: &Path) -> std::io::Result<Vec<u8>> {
-    let file = File::open(path)?;
-    if file.metadata()?.is_dir() {
+    // Before opening, since a named pipe waits there for its writer.
+    let metadata = fs::metadata(path)?;
+    if metadata.is_dir() {
         return Err(ErrorKind::IsADirectory.into());
     }
+    if !metadata.is_file() {
+        return Err(std::io::Error::other("not a regular file"));
+    }
+    let file = File::open(path)?;
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
