@@ -1,6 +1,7 @@
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Parser, Subcommand};
+use clap::{Arg, Args as ClapArgs, CommandFactory as _, Parser, Subcommand};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
@@ -32,7 +33,8 @@ pub(crate) struct Global {
         hide_env_values = true
     )]
     pub(crate) workspace: Option<PathBuf>,
-    /// Index the files that match, instead of `MEMORY.md`, `USER.md` and `memory/**/*.md`; may be repeated
+    /// Take the files that match, instead of `MEMORY.md`, `USER.md` and `memory/**/*.md`; may be repeated. In memory.toml
+    /// (`documents.include`) it lasts
     #[arg(long, global = true, value_name = "GLOB")]
     pub(crate) include: Vec<String>,
     /// A config file instead of the workspace's `memory.toml`
@@ -97,7 +99,7 @@ pub(crate) struct IndexArgs {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SearchArgs {
     /// The question: words are ranked; "a phrase", prefix*, -without
-    #[arg(required = true, num_args = 1.., allow_hyphen_values = true, value_name = "QUERY")]
+    #[arg(required = true, num_args = 1.., value_name = "QUERY")]
     pub(crate) query: Vec<String>,
     /// How many results at most, 0 to 1000 [default: 6, or as configured]
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u16).range(0..=1000))]
@@ -167,6 +169,67 @@ pub(crate) enum ConfigCommand {
     Check,
 }
 
+/// Lets an excluded word stand anywhere in a question: `memory search force -habit --json`.
+///
+/// To the parser of the command line `-habit` is a row of short options. Behind `--` it is a word, so that is where such words
+/// are moved; the order of words does not matter to a search. What may be an option stays: `-n`, `-n5`, and the value of one.
+pub(crate) fn words_last(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let args: Vec<OsString> = args.collect();
+    let Some(search) = args.iter().position(|arg| arg == "search") else {
+        return args;
+    };
+    let command = Args::command();
+    let options: Vec<&Arg> = command
+        .get_arguments()
+        .chain(
+            command
+                .get_subcommands()
+                .flat_map(clap::Command::get_arguments),
+        )
+        .collect();
+    let takes_value = |arg: &str| {
+        options.iter().any(|option| {
+            let is_named = option
+                .get_long()
+                .is_some_and(|long| arg.strip_prefix("--") == Some(long))
+                || option.get_short().is_some_and(|short| {
+                    arg.strip_prefix('-') == Some(short.encode_utf8(&mut [0; 4]))
+                });
+            is_named && option.get_action().takes_values()
+        })
+    };
+    let is_option = |arg: &str| {
+        let name = arg.strip_prefix('-').and_then(|rest| rest.chars().next());
+        let is_short = name.is_some_and(|name| {
+            matches!(name, 'h' | 'V')
+                || options
+                    .iter()
+                    .any(|option| option.get_short() == Some(name))
+        });
+        let value = arg.get(2..).unwrap_or_default();
+        arg.starts_with("--") || (is_short && value.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let (mut kept, mut words) = (Vec::new(), Vec::new());
+    let mut rest = args.into_iter();
+    kept.extend(rest.by_ref().take(search + 1));
+    let mut is_value = false;
+    while let Some(arg) = rest.next() {
+        let text = arg.to_string_lossy().into_owned();
+        if text == "--" {
+            words.extend(rest);
+            break;
+        }
+        let is_word = !is_value && text.len() > 1 && text.starts_with('-') && !is_option(&text);
+        is_value = !is_value && takes_value(&text);
+        (if is_word { &mut words } else { &mut kept }).push(arg);
+    }
+    if !words.is_empty() {
+        kept.push("--".into());
+        kept.extend(words);
+    }
+    kept
+}
+
 fn parse_score(text: &str) -> Result<f64, String> {
     let score: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if (0.0..=1.0).contains(&score) {
@@ -181,10 +244,49 @@ fn parse_time(text: &str) -> Result<jiff::Timestamp, String> {
     if let Ok(time) = text.parse::<jiff::Timestamp>() {
         return Ok(time);
     }
+    // A time without a zone would be read as its day alone.
+    let text = text.split_once(['T', 't', ' ']).map_or(text, |_| "");
     let midnight = text
         .parse::<Date>()
         .and_then(|date| date.to_zoned(TimeZone::UTC));
     midnight
         .map(|zoned| zoned.timestamp())
         .map_err(|_| "not a day (2026-05-18) or time (2026-05-18T09:30:00Z)".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words_last;
+
+    #[test]
+    fn excluded_words_are_moved_and_options_stay() {
+        let check = |typed: &str, expected: &str| {
+            let moved = words_last(typed.split(' ').map(Into::into));
+            let moved: Vec<String> = moved
+                .into_iter()
+                .map(|arg| arg.into_string().unwrap())
+                .collect();
+            assert_eq!(moved.join(" "), expected, "{typed}");
+        };
+        check("memory search port --json", "memory search port --json");
+        check(
+            "memory search force -habit --json",
+            "memory search force --json -- -habit",
+        );
+        check(
+            "memory search a -n 5 -q -n5 -h -V -w dir",
+            "memory search a -n 5 -q -n5 -h -V -w dir",
+        );
+        check("memory search a -notes -x", "memory search a -- -notes -x");
+        check(
+            "memory search a --max-results -1 -b",
+            "memory search a --max-results -1 -- -b",
+        );
+        check("memory search a -n -1", "memory search a -n -1");
+        check(
+            "memory search - -a -- --force -b",
+            "memory search - -- -a --force -b",
+        );
+        check("memory -w notes get -x", "memory -w notes get -x");
+    }
 }

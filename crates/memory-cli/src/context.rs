@@ -99,11 +99,10 @@ impl Context {
 
     /// Returns the folder that is to become a workspace.
     pub(crate) fn new_workspace(&self, named: Option<&Path>) -> PathBuf {
-        self.absolute(
-            named
-                .or(self.global.workspace.as_deref())
-                .unwrap_or(Path::new("")),
-        )
+        match named.or(self.global.workspace.as_deref()) {
+            Some(dir) => self.absolute(dir),
+            None => self.current_dir.clone(),
+        }
     }
 
     /// Reads the configuration of a workspace.

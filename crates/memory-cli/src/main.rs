@@ -15,7 +15,7 @@ use clap::Parser as _;
 use args::Args;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = Args::parse_from(args::words_last(std::env::args_os()));
     let output = output::Output::new(args.global.json, args.global.quiet);
     match command::run(args, output) {
         Ok(exit) => exit.into(),

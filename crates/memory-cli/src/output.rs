@@ -1,5 +1,5 @@
 use std::fmt;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 
 use anstyle::{AnsiColor, Style};
 use memory::config::Problems;
@@ -35,20 +35,24 @@ impl Output {
         self.data(text)
     }
 
-    /// Prints a line of the program's answer. A reader that went away is no failure.
+    /// Prints a line of the program's answer.
     #[expect(
         clippy::unused_self,
         reason = "everything the program prints goes through here"
     )]
     pub(crate) fn data(self, text: impl fmt::Display) -> Result<(), Failure> {
-        match writeln!(anstream::stdout(), "{text}") {
-            Err(err) if err.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::new(
-                ErrorKind::Unavailable,
-                format!("cannot write to stdout: {err}"),
-            )
-            .into()),
-            _ => Ok(()),
+        written(writeln!(anstream::stdout(), "{text}"))
+    }
+
+    /// Prints text of a file: as it is into a pipe, without what a terminal would obey on one.
+    pub(crate) fn verbatim(self, text: &str) -> Result<(), Failure> {
+        let mut stdout = std::io::stdout();
+        if stdout.is_terminal() {
+            return text
+                .split('\n')
+                .try_for_each(|line| self.data(printable(line)));
         }
+        written(writeln!(stdout, "{text}"))
     }
 
     /// Says something that is not the answer.
@@ -60,11 +64,17 @@ impl Output {
 
     /// Says what to do about the warning before it.
     pub(crate) fn hint(self, text: impl fmt::Display) {
-        self.note(format_args!("{HINT}hint{HINT:#}: {text}"));
+        self.note(format_args!(
+            "{HINT}hint{HINT:#}: {}",
+            printable(&text.to_string())
+        ));
     }
 
     pub(crate) fn warning(self, text: impl fmt::Display) {
-        self.note(format_args!("{WARNING}warning{WARNING:#}: {text}"));
+        self.note(format_args!(
+            "{WARNING}warning{WARNING:#}: {}",
+            printable(&text.to_string())
+        ));
     }
 
     #[expect(
@@ -83,8 +93,37 @@ impl Output {
     }
 }
 
+/// A reader that went away is no failure.
+fn written(result: std::io::Result<()>) -> Result<(), Failure> {
+    match result {
+        Err(err) if err.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::new(
+            ErrorKind::Unavailable,
+            format!("cannot write to stdout: {err}"),
+        )
+        .into()),
+        _ => Ok(()),
+    }
+}
+
+/// Text of a note or a file's name must not move the cursor or change the colours of the terminal it is shown on.
+pub(crate) fn printable(text: &str) -> String {
+    let text = text.trim_end_matches('\r');
+    text.chars()
+        .map(|c| {
+            if c.is_control() && c != '\t' {
+                '\u{fffd}'
+            } else {
+                c
+            }
+        })
+        .collect()
+}
+
 fn say_error(message: &impl fmt::Display, hint: Option<&str>) {
-    say(&format!("{ERROR}error{ERROR:#}: {message}"));
+    say(&format!(
+        "{ERROR}error{ERROR:#}: {}",
+        printable(&message.to_string())
+    ));
     if let Some(hint) = hint {
         say(&format!("{HINT}hint{HINT:#}: {hint}"));
     }
@@ -124,5 +163,18 @@ impl From<Error> for Failure {
 impl From<Problems> for Failure {
     fn from(problems: Problems) -> Self {
         Self::Config(problems)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn what_a_terminal_obeys_is_replaced() {
+        // Clears the screen, sets the title, and the eight-bit form of an escape.
+        let hostile = "a\u{1b}[2J\u{1b}]0;title\u{7}b\u{9b}31m\tc\r";
+        let shown = printable(hostile);
+        assert_eq!(shown, "a\u{fffd}[2J\u{fffd}]0;title\u{fffd}b\u{fffd}31m\tc");
     }
 }

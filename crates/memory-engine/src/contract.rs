@@ -1,5 +1,5 @@
-//! The layer around every plugin: it refuses a request that the plugin did not declare and checks each answer, so that a wrong
-//! plugin is named instead of giving wrong results.
+//! The layer around every plugin: it checks each request and each answer, so that a wrong plugin is named instead of giving wrong
+//! results. What a query asks for beyond plain words, the plugin itself answers or refuses, as the query language is parsed there.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ fn broken(plugin: &str, operation: &str, what: impl Into<String>) -> Error {
 
 /// A chunker whose answers are checked.
 #[derive(Debug)]
-pub struct ContractChunker {
+pub(crate) struct ContractChunker {
     name: &'static str,
     inner: Arc<dyn Chunker>,
 }
 
 impl ContractChunker {
     /// Wraps the chunker of this plugin name.
-    pub fn new(name: &'static str, inner: Arc<dyn Chunker>) -> Self {
+    pub(crate) fn new(name: &'static str, inner: Arc<dyn Chunker>) -> Self {
         Self { name, inner }
     }
 
@@ -74,7 +74,7 @@ impl Chunker for ContractChunker {
 
 /// A lexical index whose answers are checked.
 #[derive(Debug)]
-pub struct ContractLexical {
+pub(crate) struct ContractLexical {
     name: &'static str,
     declared: Capabilities,
     inner: Arc<dyn LexicalIndex>,
@@ -82,7 +82,11 @@ pub struct ContractLexical {
 
 impl ContractLexical {
     /// Wraps the index of this plugin name and declaration.
-    pub fn new(name: &'static str, declared: Capabilities, inner: Arc<dyn LexicalIndex>) -> Self {
+    pub(crate) fn new(
+        name: &'static str,
+        declared: Capabilities,
+        inner: Arc<dyn LexicalIndex>,
+    ) -> Self {
         Self {
             name,
             declared,
@@ -219,15 +223,13 @@ impl LexicalIndex for ContractLexical {
     }
 }
 
-/// What the declaration does not cover is refused before the plugin sees it; nothing in a search needs that yet, since the
-/// query language is the plugin's to follow, so only the declaration itself is checked.
 impl ContractLexical {
     /// Checks that the index can do no more than its plugin declared.
     ///
     /// # Errors
     ///
     /// `Internal` when it can.
-    pub fn check_declaration(&self) -> Result<()> {
+    pub(crate) fn check_declaration(&self) -> Result<()> {
         if self.inner.capabilities().is_subset_of(self.declared) {
             Ok(())
         } else {

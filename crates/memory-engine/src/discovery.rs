@@ -9,12 +9,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use memory_api::{Error, ErrorKind, Result};
 
+use crate::document::decode;
+use crate::file::open_regular;
 use crate::manifest::io_error;
 use crate::options::Options;
 
@@ -44,6 +47,8 @@ pub struct Walk {
     pub links: Vec<String>,
     /// Folders and files that could not be looked at. What was indexed below them is still there.
     pub unreadable: Vec<Unreadable>,
+    /// Lines of ignore files that are no patterns, and names that cannot be cited.
+    pub warnings: Vec<String>,
 }
 
 /// A place that could not be looked at.
@@ -61,6 +66,8 @@ pub struct Discovery {
     workspace: PathBuf,
     state_dir: PathBuf,
     roots: Vec<Root>,
+    /// Extra paths that are not there, by path.
+    missing: Vec<(String, PathBuf)>,
 }
 
 /// A place to walk.
@@ -88,8 +95,8 @@ impl Discovery {
     ///
     /// # Errors
     ///
-    /// `NotFound` when the workspace or an extra path does not exist; `InvalidInput` for the root of a file system and for a
-    /// glob that cannot be read.
+    /// `NotFound` when the workspace does not exist; `InvalidInput` for the root of a file system and for a glob that cannot be
+    /// read. An extra path that is not there is found [unreadable](Walk::unreadable).
     pub fn new(options: &Options) -> Result<Self> {
         let workspace = canonical(&options.workspace)?;
         if workspace.parent().is_none() {
@@ -112,6 +119,7 @@ impl Discovery {
             prefix: String::new(),
             rule,
         }];
+        let mut missing = Vec::new();
         for extra in &options.documents.extra_paths {
             if extra.as_os_str().is_empty() {
                 return Err(Error::new(
@@ -119,7 +127,18 @@ impl Discovery {
                     "an extra path is empty",
                 ));
             }
-            let dir = canonical(&workspace.join(extra))?;
+            let Ok(dir) = fs::canonicalize(workspace.join(extra)) else {
+                let dir = normal(&workspace.join(extra));
+                missing.push((relative(&workspace, &dir), dir));
+                continue;
+            };
+            if dir.parent().is_none() {
+                return Err(Error::new(
+                    ErrorKind::InvalidInput,
+                    "the root of a file system is no extra path",
+                )
+                .with_context("key", "documents.extra_paths"));
+            }
             let rule = if dir.is_dir() {
                 Rule::Markdown
             } else {
@@ -135,6 +154,7 @@ impl Discovery {
             workspace,
             state_dir,
             roots,
+            missing,
         })
     }
 
@@ -143,24 +163,78 @@ impl Discovery {
         &self.workspace
     }
 
-    /// Finds the memory files.
+    /// Returns whether the workspace, its folder of notes or an extra path is this folder or below it.
+    pub(crate) fn lies_in(&self, dir: &Path) -> bool {
+        // A folder that does not exist yet has nothing in it.
+        let Ok(dir) = fs::canonicalize(dir) else {
+            return false;
+        };
+        let folder = self.workspace.join(FOLDER);
+        let roots = self.roots.iter().map(|root| root.dir.as_path());
+        roots
+            .chain([folder.as_path()])
+            .any(|root| root.starts_with(&dir))
+    }
+
+    /// Finds the memory files. A file that several roots lead to is found once, by the first.
     pub fn walk(&self) -> Walk {
         let mut walk = Walk::default();
+        // By where they are, so that two paths to one file give one document.
         let mut files = BTreeMap::new();
         for root in &self.roots {
             if matches!(root.rule, Rule::Itself) {
-                files.insert(root.prefix.clone(), root.dir.clone());
+                files
+                    .entry(root.dir.clone())
+                    .or_insert_with(|| root.prefix.clone());
             } else {
-                self.walk_dir(root, "", &mut Vec::new(), &mut files, &mut walk);
+                match self.rules_above(root, &mut walk.warnings) {
+                    Ok(mut ignores) => self.walk_dir(root, "", &mut ignores, &mut files, &mut walk),
+                    Err(err) => walk.unreadable.push(Unreadable {
+                        path: root.prefix.clone(),
+                        error: io_error(&err, "read the ignore files above", &root.dir),
+                    }),
+                }
             }
+        }
+        for (path, dir) in &self.missing {
+            let error = Error::new(
+                ErrorKind::NotFound,
+                format!("there is no `{}`", dir.display()),
+            )
+            .with_hint("check `documents.extra_paths`");
+            walk.unreadable.push(Unreadable {
+                path: path.clone(),
+                error,
+            });
         }
         walk.files = files
             .into_iter()
-            .map(|(path, absolute)| Found { path, absolute })
+            .map(|(absolute, path)| Found { path, absolute })
             .collect();
+        walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         walk.links.sort_unstable();
         walk.links.dedup();
+        walk.warnings.sort_unstable();
+        walk.warnings.dedup();
         walk
+    }
+
+    /// The ignore files of the workspace hold for an extra path inside of it as well.
+    fn rules_above(
+        &self,
+        root: &Root,
+        warnings: &mut Vec<String>,
+    ) -> std::io::Result<Vec<Gitignore>> {
+        let Ok(below) = root.dir.strip_prefix(&self.workspace) else {
+            return Ok(Vec::new());
+        };
+        let mut dir = self.workspace.clone();
+        let mut rules = Vec::new();
+        for name in below.components() {
+            rules.push(ignore_rules(&dir, warnings)?);
+            dir.push(name);
+        }
+        Ok(rules)
     }
 
     fn walk_dir(
@@ -168,7 +242,7 @@ impl Discovery {
         root: &Root,
         below: &str,
         ignores: &mut Vec<Gitignore>,
-        files: &mut BTreeMap<String, PathBuf>,
+        files: &mut BTreeMap<PathBuf, String>,
         walk: &mut Walk,
     ) {
         let dir = root.dir.join(below);
@@ -188,32 +262,43 @@ impl Discovery {
                 return;
             }
         };
-        ignores.push(ignore_rules(&dir));
+        match ignore_rules(&dir, &mut walk.warnings) {
+            Ok(rules) => ignores.push(rules),
+            Err(err) => {
+                walk.unreadable.push(Unreadable {
+                    path: join(&root.prefix, below),
+                    error: io_error(&err, "read", &dir.join(IGNORE_FILE)),
+                });
+                return;
+            }
+        }
         for (name, absolute, file_type) in &entries {
             let path = join(below, name);
-            if file_type.is_dir() {
-                if root.rule.enters(&path)
-                    && !is_hidden(name)
-                    && *absolute != self.state_dir
-                    && !ignored(ignores, absolute, true)
-                {
+            let is_dir = file_type.is_dir();
+            if ignored(ignores, absolute, is_dir) {
+                continue;
+            }
+            if is_dir {
+                if root.rule.enters(&path) && !is_hidden(name) && *absolute != self.state_dir {
                     self.walk_dir(root, &path, ignores, files, walk);
                 }
-            } else if root
-                .rule
-                .matches(&path, || entries.iter().map(|(name, _, _)| name.as_str()))
-                || file_type.is_symlink()
-            {
-                if ignored(ignores, absolute, false) || is_side_file(name) {
-                    continue;
+            } else if file_type.is_symlink() {
+                // Only links that would have led to a memory file or a folder of them are worth a word.
+                let is_near =
+                    root.rule.enters(&path) || root.rule.matches(&path, || names(&entries));
+                if is_near && !is_side_file(name) {
+                    walk.links.push(join(&root.prefix, &path));
                 }
-                if file_type.is_symlink() {
-                    // Only links that would have led to a memory file or a folder of them are worth a word.
-                    if root.rule.enters(&path) || is_markdown(name) {
-                        walk.links.push(join(&root.prefix, &path));
-                    }
-                } else if file_type.is_file() {
-                    files.insert(join(&root.prefix, &path), absolute.clone());
+            } else if file_type.is_file()
+                && root.rule.matches(&path, || names(&entries))
+                && !is_side_file(name)
+            {
+                let path = join(&root.prefix, &path);
+                if let Some(reason) = unfit_name(&path) {
+                    walk.warnings
+                        .push(format!("{}: skipped: {reason}", path.escape_debug()));
+                } else {
+                    files.entry(absolute.clone()).or_insert(path);
                 }
             }
         }
@@ -235,7 +320,7 @@ impl Discovery {
             .with_context("path", path)
             .with_hint("use a path as `memory search` prints it")
         };
-        if path.is_empty() || path.contains('\0') {
+        if path.is_empty() || path.chars().any(char::is_control) {
             return Err(refused());
         }
         let wanted = if cfg!(windows) {
@@ -249,10 +334,13 @@ impl Discovery {
             let Some(below) = strip_components(wanted, &root.prefix) else {
                 continue;
             };
-            match root.locate(below, &self.state_dir) {
+            let located = self
+                .rules_above(root, &mut Vec::new())
+                .and_then(|ignores| root.locate(below, ignores, &self.state_dir));
+            match located {
                 Ok(Some(absolute)) => return Ok(absolute),
                 Ok(None) => {}
-                Err(err) if err.kind() == std::io::ErrorKind::NotFound => missing = true,
+                Err(err) if is_absent(&err) => missing = true,
                 Err(err) => {
                     return Err(
                         io_error(&err, "open", &root.dir.join(below)).with_context("path", path)
@@ -275,7 +363,12 @@ impl Discovery {
 
 impl Root {
     /// Returns the file `below` this root if it is a memory file, by the same rules as the walk.
-    fn locate(&self, below: &str, state_dir: &Path) -> std::io::Result<Option<PathBuf>> {
+    fn locate(
+        &self,
+        below: &str,
+        mut ignores: Vec<Gitignore>,
+        state_dir: &Path,
+    ) -> std::io::Result<Option<PathBuf>> {
         if matches!(self.rule, Rule::Itself) {
             return Ok(below.is_empty().then(|| self.dir.clone()));
         }
@@ -292,7 +385,7 @@ impl Root {
         };
         let mut dir = self.dir.clone();
         let mut so_far = String::new();
-        let mut ignores = vec![ignore_rules(&dir)];
+        ignores.push(ignore_rules(&dir, &mut Vec::new())?);
         for name in folders {
             so_far = join(&so_far, name);
             dir.push(name);
@@ -302,7 +395,7 @@ impl Root {
             if fs::symlink_metadata(&dir)?.is_symlink() || ignored(&ignores, &dir, true) {
                 return Ok(None);
             }
-            ignores.push(ignore_rules(&dir));
+            ignores.push(ignore_rules(&dir, &mut Vec::new())?);
         }
         let absolute = dir.join(file_name);
         let siblings = || {
@@ -373,6 +466,18 @@ fn glob_set(patterns: &[String]) -> Result<GlobSet> {
     };
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
+        if pattern.is_empty()
+            || pattern.starts_with('/')
+            || pattern.split('/').any(|part| part == "..")
+        {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!("`{pattern}` is no glob below the workspace"),
+            )
+            .with_hint(
+                "an example: `notes/**/*.md`; other folders go into `documents.extra_paths`",
+            ));
+        }
         let glob = GlobBuilder::new(pattern)
             .literal_separator(true)
             .build()
@@ -429,28 +534,75 @@ fn join(dir: &str, name: &str) -> String {
     }
 }
 
-/// Lists a folder by name. Names that are not Unicode have no place in a citation and are left out.
+/// Lists a folder by name. A name that is not Unicode has no place in a citation; its lossy form stands for it, marked by the
+/// replacement character.
 fn list(dir: &Path) -> std::io::Result<Vec<(String, PathBuf, fs::FileType)>> {
     let mut entries = Vec::new();
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
-        if let Ok(name) = entry.file_name().into_string() {
-            entries.push((name, entry.path(), entry.file_type()?));
-        }
+        let name = entry.file_name().to_string_lossy().into_owned();
+        entries.push((name, entry.path(), entry.file_type()?));
     }
     entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     Ok(entries)
 }
 
-fn ignore_rules(dir: &Path) -> Gitignore {
-    let file = dir.join(IGNORE_FILE);
-    if !file.is_file() {
-        return Gitignore::empty();
+/// Returns why a file of this name cannot be cited.
+fn unfit_name(path: &str) -> Option<&'static str> {
+    if path.contains('\u{fffd}') {
+        Some("the name is not Unicode")
+    } else if path.chars().any(char::is_control) {
+        Some("the name has a control character")
+    } else {
+        None
     }
+}
+
+/// Reads the ignore file of a folder. A line that is no pattern excludes nothing and is named; the other lines count.
+///
+/// # Errors
+///
+/// When there is one that cannot be read: then nothing in the folder may be taken for memory.
+fn ignore_rules(dir: &Path, warnings: &mut Vec<String>) -> std::io::Result<Gitignore> {
+    let file = dir.join(IGNORE_FILE);
+    if !file.is_symlink() && !file.exists() {
+        return Ok(Gitignore::empty());
+    }
+    let mut bytes = Vec::new();
+    open_regular(&file)?.read_to_end(&mut bytes)?;
+    let (text, _) = decode(bytes);
     let mut builder = GitignoreBuilder::new(dir);
-    // A line that is no pattern excludes nothing; the other lines count.
-    drop(builder.add(file));
-    builder.build().unwrap_or_else(|_| Gitignore::empty())
+    for (idx, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+        if let Err(err) = builder.add_line(Some(file.clone()), line) {
+            warnings.push(format!("{}:{}: {err}", file.display(), idx + 1));
+        }
+    }
+    builder.build().map_err(std::io::Error::other)
+}
+
+/// A file in place of a folder on the way is as good as nothing there.
+fn is_absent(err: &std::io::Error) -> bool {
+    matches!(
+        err.kind(),
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+    )
+}
+
+/// Resolves `.` and `..` by name alone, for a path that does not exist.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => drop(normal.pop()),
+            component => normal.push(component),
+        }
+    }
+    normal
+}
+
+fn names(entries: &[(String, PathBuf, fs::FileType)]) -> impl Iterator<Item = &str> {
+    entries.iter().map(|(name, _, _)| name.as_str())
 }
 
 /// The nearest folder's rules decide, as with `.gitignore`.

@@ -1,4 +1,4 @@
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io::{self, Read as _};
 use std::path::Path;
 
@@ -6,6 +6,7 @@ use jiff::civil::Date;
 use memory_api::{ContentHash, DocumentMeta, EntryId, Error, ErrorKind, Result, Timestamp};
 use sha2::{Digest as _, Sha256};
 
+use crate::file::open_regular;
 use crate::manifest::io_error;
 
 /// What tells without reading that a file is still the same.
@@ -69,7 +70,7 @@ pub(crate) fn read(path: &Path, max_bytes: u64) -> Result<Content> {
             let message = format!(
                 "`{}` has {} KiB, more than {} KiB",
                 path.display(),
-                size / 1024,
+                size.div_ceil(1024),
                 max_bytes / 1024
             );
             Error::new(ErrorKind::InvalidInput, message)
@@ -106,7 +107,7 @@ pub(crate) fn with_retry<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Resu
 
 /// Returns the bytes, or the size of a file that is too large.
 fn read_bytes(path: &Path, max_bytes: u64) -> io::Result<Result<(Vec<u8>, Stamp), u64>> {
-    let mut file = File::open(path)?;
+    let mut file = open_regular(path)?;
     // Of the open file, so that the stamp is never newer than the bytes.
     let stamp = Stamp::of(&file.metadata()?);
     if stamp.size > max_bytes {

@@ -1,4 +1,3 @@
-use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use memory_api::{Chunker, Error, ErrorKind, Result};
@@ -12,8 +11,9 @@ use crate::lock::WriterLock;
 use crate::manifest::Manifest;
 use crate::options::{Options, Part, Parts};
 use crate::search::{self, SearchRequest, SearchResponse};
+use crate::state_dir;
 use crate::status::Status;
-use crate::sync::{SyncReport, SyncRequest, Syncer};
+use crate::sync::{SyncReport, SyncRequest, Syncer, namespace_key};
 use crate::window::{Window, read_window};
 
 /// Characters of a window when the caller names no number.
@@ -46,13 +46,15 @@ pub struct ReadRequest {
 }
 
 impl Engine {
-    /// Opens what is there. An index that lacks changes is brought up to date if no other process writes.
+    /// Prepares a memory. An index that lacks changes is brought up to date if no other process writes.
     ///
     /// # Errors
     ///
-    /// `Unsupported` for an index of a newer version; `Unavailable` for one that cannot be read. A damaged one is no error yet.
-    pub async fn open(options: Options, parts: Parts, clock: Arc<dyn Clock>) -> Result<Self> {
+    /// `Config` for a chunker's settings. An index that cannot be used is no error here: a search, a sync or a status says what
+    /// is wrong with it, and files can be read without one.
+    pub async fn open(mut options: Options, parts: Parts, clock: Arc<dyn Clock>) -> Result<Self> {
         let chunkers = generation::open_chunkers(&parts.chunkers)?;
+        options.read_only |= state_dir::is_read_only(&options.state_dir);
         let engine = Self {
             options,
             chunkers,
@@ -60,12 +62,9 @@ impl Engine {
             clock,
             live: RwLock::new(None),
         };
-        match engine.live().await {
-            Ok(Some(live)) => engine.replay(&live).await?,
-            // A damaged index must not keep anybody from building it anew; a search says what is wrong with it.
-            Ok(None) => {}
-            Err(err) if err.kind() == ErrorKind::Corrupt => {}
-            Err(err) => return Err(err),
+        if let Ok(Some(live)) = engine.live().await {
+            // What is not fed now is reported as behind by each search, and fed by the next sync.
+            drop(engine.replay(&live).await);
         }
         Ok(engine)
     }
@@ -101,7 +100,10 @@ impl Engine {
             let Some(wanted) = manifest else {
                 return Ok(None);
             };
-            if let Some(open) = open.filter(|open| open.manifest == wanted) {
+            // A closed slot is tried again: what was wrong may have passed.
+            let is_usable =
+                |open: &Arc<Live>| open.manifest == wanted && matches!(open.lexical, Slot::Open(_));
+            if let Some(open) = open.filter(is_usable) {
                 return Ok(Some(open));
             }
             let opened = Live::open(&self.options, &self.lexical, wanted.clone()).await;
@@ -135,7 +137,7 @@ impl Engine {
             if result.is_ok()
                 || Manifest::read(&self.options.state_dir)?.as_ref() == Some(&live.manifest)
             {
-                return result.map(Some);
+                return result.map(Some).map_err(with_remedy);
             }
         }
     }
@@ -149,14 +151,13 @@ impl Engine {
     ///
     /// # Cancellation
     ///
-    /// Dropping the future leaves what was written so far; the next sync goes on from there. Setting `cancel` does the same
-    /// with an answer.
+    /// Dropping the future leaves what was written so far, and the next sync goes on from there; a new generation that was not
+    /// published is begun again. Setting `cancel` does the same with an answer.
     pub async fn sync(&self, request: &SyncRequest) -> Result<SyncReport> {
         if self.options.read_only {
-            return Err(Error::new(
-                ErrorKind::Unavailable,
-                "the memory was opened for reading only",
-            ));
+            let message = format!("`{}` cannot be written", self.options.state_dir.display());
+            return Err(Error::new(ErrorKind::Unavailable, message)
+                .with_hint("check its permissions, or name another folder by `--state DIR`"));
         }
         let syncer = Syncer {
             options: &self.options,
@@ -177,7 +178,15 @@ impl Engine {
     pub async fn search(&self, request: &SearchRequest) -> Result<SearchResponse> {
         let begin = self.clock.monotonic();
         let found = self
-            .on_live(async |live| search::search(live, &self.options.namespace, request).await)
+            .on_live(async |live| {
+                let mut response = search::search(live, &self.options.namespace, request).await?;
+                if let Some(other) = state_dir::other_workspace(&live.store, &self.options).await? {
+                    response
+                        .warnings
+                        .push(format!("the index was built from `{other}`"));
+                }
+                Ok(response)
+            })
             .await?;
         let mut response = found.unwrap_or_else(|| {
             let mut response = search::empty(request);
@@ -230,13 +239,17 @@ impl Engine {
         }))
     }
 
-    /// Returns whether there is an index.
+    /// Returns whether this namespace was ever synced.
     ///
     /// # Errors
     ///
-    /// `Corrupt` or `Unsupported` for a manifest that cannot be read.
-    pub fn is_indexed(&self) -> Result<bool> {
-        Manifest::read(&self.options.state_dir).map(|manifest| manifest.is_some())
+    /// As [`search`](Self::search).
+    pub async fn is_indexed(&self) -> Result<bool> {
+        let key = || namespace_key("last_sync", &self.options.namespace);
+        let last_sync = self
+            .on_live(async |live| live.store.meta(key()).await)
+            .await?;
+        Ok(last_sync.flatten().is_some())
     }
 
     /// Closes the store and the indexes. The engine opens them again when it is used again.
@@ -256,12 +269,16 @@ impl Engine {
         }
     }
 
-    /// Returns the folder of the index.
-    pub fn state_dir(&self) -> &Path {
-        &self.options.state_dir
-    }
-
     fn discovery(&self) -> Result<Discovery> {
         Discovery::new(&self.options)
+    }
+}
+
+/// A plugin knows that its file is damaged, not how a person gets a new one.
+fn with_remedy(err: Error) -> Error {
+    if err.kind() == ErrorKind::Corrupt {
+        err.with_hint("run `memory index --force` to build the index anew from your files")
+    } else {
+        err
     }
 }

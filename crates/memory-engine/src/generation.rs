@@ -10,7 +10,7 @@ use crate::options::{Options, Part};
 use crate::store::Store;
 
 /// The folder below the state folder that holds all generations.
-const GENERATIONS: &str = "gen";
+pub(crate) const GENERATIONS: &str = "gen";
 
 /// The store and the indexes that a manifest names, opened.
 #[derive(Debug)]
@@ -163,14 +163,14 @@ pub(crate) fn sync_names(options: &Options) -> Result<()> {
 }
 
 /// Removes every generation folder that the manifest does not name. Only the holder of the writer lock may.
-pub(crate) fn remove_others(options: &Options, manifest: &Manifest) -> Result<()> {
-    let dir = options.state_dir.join(GENERATIONS);
-    let entries = fs::read_dir(&dir).map_err(|err| io_error(&err, "list", &dir))?;
-    for entry in entries {
-        let entry = entry.map_err(|err| io_error(&err, "list", &dir))?;
-        let relative = format!("{GENERATIONS}/{}", entry.file_name().to_string_lossy());
-        if relative != manifest.store.dir && relative != manifest.lexical.dir {
-            remove(&entry.path())?;
+pub(crate) fn remove_others(options: &Options, manifest: Option<&Manifest>) -> Result<()> {
+    let is_live = |relative: &str| {
+        manifest.is_some_and(|live| relative == live.store.dir || relative == live.lexical.dir)
+    };
+    for (name, _) in generations(options)? {
+        let relative = format!("{GENERATIONS}/{name}");
+        if !is_live(&relative) {
+            remove(&options.state_dir.join(relative))?;
         }
     }
     Ok(())
@@ -185,25 +185,43 @@ fn remove(dir: &Path) -> Result<()> {
     }
 }
 
-/// Returns the highest number that a folder of a generation has; 0 when there is none.
-pub(crate) fn highest(options: &Options) -> Result<u64> {
+/// Returns a number that no folder has, also when the manifest is lost.
+pub(crate) fn next_number(options: &Options, manifest: Option<&Manifest>) -> Result<u64> {
+    let on_disk = generations(options)?.into_iter().map(|(_, number)| number);
+    let highest = on_disk
+        .chain(manifest.map(|live| live.generation))
+        .max()
+        .unwrap_or(0);
+    highest.checked_add(1).ok_or_else(|| {
+        Error::new(
+            ErrorKind::Corrupt,
+            format!("`{highest}` is no number of a generation"),
+        )
+    })
+}
+
+/// Returns the folders of generations, by name and number. What else lies beside them is not ours.
+fn generations(options: &Options) -> Result<Vec<(String, u64)>> {
     let dir = options.state_dir.join(GENERATIONS);
     let entries = match fs::read_dir(&dir) {
         Ok(entries) => entries,
-        Err(err) if err.kind() == std::io::ErrorKind::NotFound => return Ok(0),
+        Err(err) if err.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(err) => return Err(io_error(&err, "list", &dir)),
     };
-    let number = |entry: fs::DirEntry| {
-        entry
-            .file_name()
-            .to_str()?
-            .split_once('-')?
-            .0
-            .parse::<u64>()
-            .ok()
-    };
-    Ok(entries
-        .filter_map(|entry| entry.ok().and_then(number))
-        .max()
-        .unwrap_or(0))
+    let mut generations = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|err| io_error(&err, "list", &dir))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if let Some(number) = number(&name) {
+            generations.push((name, number));
+        }
+    }
+    Ok(generations)
+}
+
+/// Reads the number of `3-store` and `4-lexical-fts5`.
+fn number(name: &str) -> Option<u64> {
+    let (number, rest) = name.split_once('-')?;
+    let is_ours = rest == "store" || rest.starts_with("lexical-");
+    number.parse().ok().filter(|_| is_ours)
 }

@@ -111,12 +111,17 @@ impl Holder {
 
 fn open(state_dir: &Path) -> Result<(PathBuf, File)> {
     let path = state_dir.join("lock");
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(|err| io_error(&err, "open", &path))?;
+    let open = || -> std::io::Result<File> {
+        if path.is_symlink() {
+            return Err(std::io::Error::other("it is a link"));
+        }
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+    };
+    let file = open().map_err(|err| io_error(&err, "open", &path))?;
     Ok((path, file))
 }

@@ -1,13 +1,17 @@
 use std::fs::{self, File};
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 
 use memory_api::{Error, ErrorKind, Fingerprint, Result, StoreId};
 use serde::{Deserialize, Serialize};
 
+use crate::file::open_regular;
+
 /// The version of what lies in the state folder.
 const FORMAT: u32 = 1;
 const FILE_NAME: &str = "MANIFEST.json";
+/// Its name before it replaces the old one.
+const TEMPORARY: &str = "MANIFEST.json.new";
 
 /// Names the live folders; replaced whole by one atomic rename.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +52,12 @@ impl Manifest {
     /// Reads the manifest; `None` when there is none yet.
     pub(crate) fn read(state_dir: &Path) -> Result<Option<Self>> {
         let path = state_dir.join(FILE_NAME);
-        let bytes = match fs::read(&path) {
+        let read = || -> std::io::Result<Vec<u8>> {
+            let mut bytes = Vec::new();
+            open_regular(&path)?.read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        let bytes = match read() {
             Ok(bytes) => bytes,
             Err(err) if err.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(err) => return Err(io_error(&err, "read", &path)),
@@ -74,6 +83,9 @@ impl Manifest {
             )
             .with_hint("use that version, or another folder by `--state DIR`"));
         }
+        if format != Some(u64::from(FORMAT)) {
+            return Err(corrupt("has no known format".to_owned()));
+        }
         serde_json::from_value(value)
             .map(Some)
             .map_err(|err| corrupt(format!("is damaged: {err}")))
@@ -82,7 +94,7 @@ impl Manifest {
     /// Replaces the manifest: after `Ok` the new one is on disk, before it the old one.
     pub(crate) fn publish(&self, state_dir: &Path) -> Result<()> {
         let path = state_dir.join(FILE_NAME);
-        let temporary = state_dir.join(format!("{FILE_NAME}.new"));
+        let temporary = state_dir.join(TEMPORARY);
         let bytes = serde_json::to_vec_pretty(self).map_err(|err| {
             Error::new(
                 ErrorKind::Internal,
@@ -90,7 +102,12 @@ impl Manifest {
             )
         })?;
         let write = || -> std::io::Result<()> {
-            let mut file = File::create(&temporary)?;
+            // What an interrupted publish left, or somebody laid there, is not written through.
+            match fs::remove_file(&temporary) {
+                Err(err) if err.kind() != std::io::ErrorKind::NotFound => return Err(err),
+                _ => {}
+            }
+            let mut file = File::create_new(&temporary)?;
             file.write_all(&bytes)?;
             file.write_all(b"\n")?;
             file.sync_all()?;

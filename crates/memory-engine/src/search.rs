@@ -13,6 +13,7 @@ use crate::filter::Filter;
 use crate::generation::{Live, Slot};
 use crate::select::{Graded, Strictness, select};
 use crate::store::Entry;
+use crate::sync::scan::SOURCE;
 
 /// More results than this make no answer.
 const MAX_RESULTS: usize = 1_000;
@@ -74,7 +75,7 @@ pub struct SearchResponse {
     #[serde(rename = "took_ms", serialize_with = "millis")]
     pub took: Duration,
     /// Best first.
-    pub results: Vec<SearchHit>,
+    pub results: Vec<SearchResult>,
     /// Results that were good enough but for which `max_chars` had no room.
     pub omitted: usize,
     /// What could not be used, and why.
@@ -86,7 +87,7 @@ pub struct SearchResponse {
 /// One result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct SearchHit {
+pub struct SearchResult {
     /// The entry.
     pub id: memory_api::EntryId,
     /// The document, relative to the workspace, with `/`.
@@ -159,7 +160,7 @@ pub(crate) async fn search(
     };
     match feed::standing(&live.store, &**lexical).await? {
         Standing::Behind(0) => {}
-        Standing::Behind(n) => response.degraded.push(format!("words: {n} behind")),
+        Standing::Behind(n) => response.degraded.push(behind(n)),
         Standing::Lost => response
             .degraded
             .push("words: the index does not follow the store; run `memory index`".to_owned()),
@@ -174,7 +175,7 @@ pub(crate) async fn search(
     if let Some(allowed) = &allowed {
         lexical_query = lexical_query.with_allowed(allowed);
     }
-    let candidates = candidates(live, &**lexical, &lexical_query).await?;
+    let candidates = candidates(live, namespace, &**lexical, &lexical_query).await?;
     let graded: Vec<Graded> = candidates
         .iter()
         .map(|(_, relevance)| Graded {
@@ -204,7 +205,7 @@ pub(crate) async fn search(
         room = room.saturating_sub(snippet.chars().count());
         response
             .results
-            .push(hit(entry, *relevance, snippet, request.citations));
+            .push(result(entry, *relevance, snippet, request.citations));
     }
     Ok(response)
 }
@@ -223,6 +224,11 @@ pub(crate) fn empty(request: &SearchRequest) -> SearchResponse {
     }
 }
 
+/// Says in one line how much an index lacks, and what to do.
+fn behind(n: u64) -> String {
+    format!("words: {n} behind; run `memory index`")
+}
+
 /// Says in one line what is missing, why, and what to do.
 pub(crate) fn degraded(what: &str, err: &Error) -> String {
     match err.hint() {
@@ -234,6 +240,7 @@ pub(crate) fn degraded(what: &str, err: &Error) -> String {
 /// Returns what the index found, with its relevance. What the store no longer has is left out.
 async fn candidates(
     live: &Live,
+    namespace: &str,
     lexical: &dyn LexicalIndex,
     query: &LexicalQuery<'_>,
 ) -> Result<Vec<(Entry, f64)>> {
@@ -244,7 +251,10 @@ async fn candidates(
     let attainable = lexical.attainable(query).await?;
     let entries = live
         .store
-        .entries(hits.iter().map(|hit| hit.id).collect())
+        .entries(
+            namespace.to_owned(),
+            hits.iter().map(|hit| hit.id).collect(),
+        )
         .await?;
     let with_relevance = |(entry, hit): (Option<Entry>, &Hit)| {
         Some((entry?, words_relevance(hit.score, attainable)))
@@ -273,7 +283,11 @@ async fn check_sources(live: &Live, filter: &Filter) -> Result<()> {
     if filter.sources.is_empty() {
         return Ok(());
     }
-    let sources = live.store.sources().await?;
+    let mut sources = live.store.sources().await?;
+    // Known, also while there is nothing in it.
+    if !sources.iter().any(|source| source == SOURCE) {
+        sources.push(SOURCE.to_owned());
+    }
     match filter
         .sources
         .iter()
@@ -290,8 +304,8 @@ async fn check_sources(live: &Live, filter: &Filter) -> Result<()> {
     }
 }
 
-fn hit(entry: &Entry, relevance: f64, snippet: String, citations: bool) -> SearchHit {
-    SearchHit {
+fn result(entry: &Entry, relevance: f64, snippet: String, citations: bool) -> SearchResult {
+    SearchResult {
         id: entry.id,
         path: entry.path.clone(),
         line_start: entry.lines.start,

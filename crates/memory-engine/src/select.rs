@@ -48,7 +48,7 @@ pub(crate) fn select(
         let n_free = max_results.saturating_sub(chosen.len());
         chosen.extend(fill.into_iter().take(n_free));
     }
-    // Strict hits come before what fills, also where reranking put a weak hit between them.
+    // Strict hits were taken first, also where reranking put a weak one between them; now all stand in their order again.
     chosen.truncate(max_results);
     chosen.sort_unstable();
     chosen

@@ -1,5 +1,3 @@
-use std::path::PathBuf;
-
 use memory_api::{Result, Timestamp};
 use serde::Serialize;
 
@@ -15,9 +13,9 @@ use crate::sync::namespace_key;
 #[non_exhaustive]
 pub struct Status {
     /// The folder of the memory files.
-    pub workspace: PathBuf,
+    pub workspace: String,
     /// The folder of the index.
-    pub state_dir: PathBuf,
+    pub state_dir: String,
     /// Whether there is an index.
     pub indexed: bool,
     /// Documents in the store.
@@ -54,8 +52,8 @@ impl Status {
     /// Tells what is on disk.
     pub(crate) fn of_files(options: &Options, plugin: &str, walk: Walk) -> Self {
         Self {
-            workspace: options.workspace.clone(),
-            state_dir: options.state_dir.clone(),
+            workspace: options.workspace.display().to_string(),
+            state_dir: options.state_dir.display().to_string(),
             indexed: false,
             documents: 0,
             entries: 0,
@@ -79,7 +77,7 @@ impl Status {
     /// Adds what is in the store and the index.
     pub(crate) async fn with_index(mut self, live: &Live, namespace: &str) -> Result<Self> {
         self.indexed = true;
-        let counts = live.store.counts().await?;
+        let counts = live.store.counts(namespace.to_owned()).await?;
         self.documents = counts.n_documents;
         self.entries = counts.n_entries;
         let last_sync = live

@@ -90,9 +90,15 @@ pub fn read_window(
                 window.text = line.chars().take(max_chars).collect();
                 window.lines = 1;
                 window.truncated = true;
-                window.notice = Some(format!(
-                    "More content available. Line {from} is longer than {max_chars} characters; its rest is in the file itself."
-                ));
+                window.next_from = (from < total_lines).then_some(from + 1);
+                window.notice = Some(match window.next_from {
+                    Some(next) => format!(
+                        "More content available. Line {from} is longer than {max_chars} characters and was cut. Use from={next} to continue behind it."
+                    ),
+                    None => {
+                        format!("Line {from} is longer than {max_chars} characters and was cut.")
+                    }
+                });
                 return window;
             }
             break;
@@ -112,7 +118,10 @@ pub fn read_window(
             "More content available. Use from={next} to continue."
         ));
     } else if window.status == WindowStatus::PastEnd {
-        window.notice = Some(format!("The document has {total_lines} lines."));
+        window.notice = Some(match total_lines {
+            1 => "The document has 1 line.".to_owned(),
+            n => format!("The document has {n} lines."),
+        });
     }
     window
 }

@@ -65,7 +65,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// `Config` when a slot that has to be filled is empty; `Corrupt` or `Unsupported` for an index that cannot be read.
+    /// `Config` when a slot that has to be filled is empty, or for a plugin's settings.
     pub async fn open(&self, config: &Config, workspace: &Path) -> Result<Memory> {
         let part = |plugin: &PluginConfig| Part {
             plugin: plugin.plugin,

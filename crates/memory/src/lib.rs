@@ -29,6 +29,6 @@ pub use clock::{FixedClock, SystemClock};
 pub use memory::{Memory, Query};
 pub use memory_config as config;
 pub use memory_engine::{
-    Clock, Failure, Filter, LockWait, Mode, Phase, Progress, ReadRequest, Scores, SearchHit,
-    SearchResponse, Status, SyncReport, SyncRequest, Window, WindowStatus, citation,
+    Clock, Failure, Filter, LockWait, Mode, Phase, Progress, ReadRequest, Scores, SearchResponse,
+    SearchResult, Status, SyncReport, SyncRequest, Window, WindowStatus, citation,
 };

@@ -122,13 +122,13 @@ impl Memory {
         self.engine.status().await
     }
 
-    /// Returns whether there is an index.
+    /// Returns whether this namespace was ever synced.
     ///
     /// # Errors
     ///
-    /// `Corrupt` or `Unsupported` for an index that cannot be read.
-    pub fn is_indexed(&self) -> Result<bool> {
-        self.engine.is_indexed()
+    /// See [`Engine::is_indexed`].
+    pub async fn is_indexed(&self) -> Result<bool> {
+        self.engine.is_indexed().await
     }
 
     /// Closes the index.

@@ -50,7 +50,14 @@ fn origin_of(setting: &Setting, current_dir: &Path) -> String {
 
 fn check(loaded: &Loaded, workspace: &Path, output: Output) -> Result<(), Failure> {
     if output.json {
-        return output.json(&json!({ "ok": true, "workspace": workspace, "files": loaded.files }));
+        let files: Vec<String> = loaded
+            .files
+            .iter()
+            .map(|file| file.display().to_string())
+            .collect();
+        return output.json(
+            &json!({ "ok": true, "workspace": workspace.display().to_string(), "files": files }),
+        );
     }
     for file in &loaded.files {
         output.data(format_args!("{}: ok", file.display()))?;

@@ -62,9 +62,21 @@ pub(crate) async fn run(
     args: &EvalRunArgs,
     output: Output,
 ) -> Result<Exit, Failure> {
-    let questions = read(&context.absolute(&args.queries))?;
+    let queries = context.absolute(&args.queries);
+    let questions = read(&queries)?;
+    if args
+        .out
+        .as_ref()
+        .is_some_and(|out| context.absolute(out) == queries)
+    {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "the results would replace the questions",
+        )
+        .into());
+    }
     let memory = context.open().await?;
-    if !memory.is_indexed()? {
+    if !memory.is_indexed().await? {
         output.note("no index yet; building it first");
         index::sync(&memory, false, LockWait::Wait, output).await?;
     }
@@ -78,6 +90,14 @@ pub(crate) async fn run(
     for question in &questions {
         let query = Query::new(&question.text).everything(usize::from(args.top));
         let response = memory.search(&query).await?;
+        if let Some(degraded) = response.degraded.first() {
+            // Figures of half an index would look like figures.
+            return Err(Error::new(
+                ErrorKind::Unavailable,
+                format!("cannot measure: {degraded}"),
+            )
+            .into());
+        }
         let results: Vec<Place> = response
             .results
             .into_iter()
@@ -112,20 +132,22 @@ pub(crate) async fn run(
 
 fn read(path: &Path) -> Result<Vec<Question>, Error> {
     let text = fs::read_to_string(path).map_err(|err| {
-        let kind = if err.kind() == std::io::ErrorKind::NotFound {
-            ErrorKind::NotFound
-        } else {
-            ErrorKind::Unavailable
+        let kind = match err.kind() {
+            std::io::ErrorKind::NotFound => ErrorKind::NotFound,
+            std::io::ErrorKind::InvalidData => ErrorKind::InvalidInput,
+            _ => ErrorKind::Unavailable,
         };
         Error::new(kind, format!("cannot read `{}`: {err}", path.display()))
     })?;
     let rows = text
+        .trim_start_matches('\u{feff}')
         .lines()
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty());
     let questions: Vec<Question> = rows
         .map(|(idx, line)| {
-            serde_json::from_str(line).map_err(|err| {
+            let row = serde_json::from_str(line).map_err(|err| err.to_string());
+            row.and_then(checked).map_err(|err| {
                 Error::new(ErrorKind::InvalidInput, format!("{}:{}: {err}", path.display(), idx + 1)).with_hint(
                     r#"a row is {"id": "q1", "text": "…", "relevant": [{"path": "memory/a.md", "line_start": 1, "line_end": 4}]}"#,
                 )
@@ -139,6 +161,20 @@ fn read(path: &Path) -> Result<Vec<Question>, Error> {
         ));
     }
     Ok(questions)
+}
+
+fn checked(question: Question) -> Result<Question, String> {
+    match question
+        .relevant
+        .iter()
+        .find(|place| place.line_start < 1 || place.line_end < place.line_start)
+    {
+        None => Ok(question),
+        Some(place) => Err(format!(
+            "the lines {} to {} are no range",
+            place.line_start, place.line_end
+        )),
+    }
 }
 
 fn report(mean: &Figures, n_questions: usize, output: Output) -> Result<(), Failure> {

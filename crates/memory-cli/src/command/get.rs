@@ -1,9 +1,9 @@
-use memory::ReadRequest;
+use memory::{ReadRequest, Window};
 
 use crate::args::GetArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::output::{Failure, Output};
+use crate::output::{Failure, Output, printable};
 
 pub(crate) async fn run(
     context: &Context,
@@ -11,32 +11,36 @@ pub(crate) async fn run(
     output: Output,
 ) -> Result<Exit, Failure> {
     let memory = context.open().await?;
-    let request = ReadRequest {
+    let plain = ReadRequest {
         path: args.path.clone(),
         from: args.from,
         lines: args.lines,
         max_chars: None,
     };
-    let window = match memory.get(&request) {
-        Ok(window) => window,
+    let window = match (memory.get(&plain), cited(args)) {
         // A file may be called like a citation, so the plain path comes first.
-        Err(err) => match cited(args).map(|request| memory.get(&request)) {
-            Some(Ok(window)) => window,
-            _ => return Err(err.into()),
-        },
+        (Err(_), Some(cited)) => memory.get(&cited)?,
+        (window, _) => window?,
     };
-    memory.close().await?;
     if output.json {
         output.json(&window)?;
-    } else if !window.text.is_empty() {
-        output.data(&window.text)?;
+    } else {
+        print(&window, output)?;
     }
-    if let Some(notice) = window.notice.as_deref().filter(|_| !output.json) {
-        output.note(notice.replace("from=", "--from "));
-    } else if window.total_lines == 0 && !output.json {
-        output.note(format_args!("`{}` is empty", window.path));
-    }
+    memory.close().await?;
     Ok(Exit::Ok)
+}
+
+fn print(window: &Window, output: Output) -> Result<(), Failure> {
+    if !window.text.is_empty() {
+        output.verbatim(&window.text)?;
+    }
+    if let Some(notice) = &window.notice {
+        output.note(notice.replace("from=", "--from "));
+    } else if window.total_lines == 0 {
+        output.note(format_args!("`{}` is empty", printable(&window.path)));
+    }
+    Ok(())
 }
 
 /// Reads `path#L3` and `path#L3-L7`; what the flags say goes first.
@@ -46,6 +50,9 @@ fn cited(args: &GetArgs) -> Option<ReadRequest> {
     let first: i64 = first.parse().ok()?;
     let last: i64 = last.parse().ok()?;
     let n_lines = last.checked_sub(first)?.checked_add(1)?;
+    if first < 1 || n_lines < 1 {
+        return None;
+    }
     Some(ReadRequest {
         path: path.to_owned(),
         from: args.from.or(Some(first)),

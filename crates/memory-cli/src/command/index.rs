@@ -18,12 +18,15 @@ pub(crate) async fn run(
         LockWait::Wait
     };
     let report = sync(&memory, args.force, wait, output).await?;
-    memory.close().await?;
     if output.json {
         output.json(&report)?;
     } else {
         output.data(summary(&report))?;
+        if report.n_documents() == 0 {
+            output.hint("memory files are `MEMORY.md`, `USER.md` and `memory/**/*.md`; `--include '**/*.md'` takes others, and `documents.include` in memory.toml makes that last");
+        }
     }
+    memory.close().await?;
     Ok(if report.failed.is_empty() {
         Exit::Ok
     } else {
@@ -73,7 +76,7 @@ fn summary(report: &SyncReport) -> String {
     .filter(|(n, name)| *n > 0 || matches!(*name, "new" | "updated" | "unchanged"))
     .map(|(n, name)| format!("{n} {name}"))
     .collect();
-    if report.n_files() == 0 && report.failed.is_empty() {
+    if report.n_documents() == 0 && report.failed.is_empty() {
         counts = vec![format!("0 files found in {}", report.workspace)];
         if report.removed > 0 {
             counts.push(format!("{} removed", report.removed));

@@ -16,8 +16,12 @@ const NOTES: &str = include_str!("init/MEMORY.md");
 /// Adds to a folder what makes it a workspace. What is there stays as it is.
 pub(crate) fn run(context: &Context, args: &InitArgs, output: Output) -> Result<Exit, Failure> {
     let dir = context.new_workspace(args.dir.as_deref());
-    create(&dir.join("memory"), |path| fs::create_dir_all(path))?;
     let mut made = Vec::new();
+    let folder = dir.join("memory");
+    if !folder.is_dir() {
+        create(&folder, |path| fs::create_dir_all(path))?;
+        made.push("memory/");
+    }
     for (name, content) in [(CONFIG_FILE, CONFIG), ("MEMORY.md", NOTES)] {
         let path = dir.join(name);
         let is_new = create(&path, |path| write_new(path, content))?;
@@ -26,13 +30,15 @@ pub(crate) fn run(context: &Context, args: &InitArgs, output: Output) -> Result<
         }
     }
     if output.json {
-        output.json(&serde_json::json!({ "workspace": dir, "created": made }))?;
+        output.json(
+            &serde_json::json!({ "workspace": dir.display().to_string(), "created": made }),
+        )?;
         return Ok(Exit::Ok);
     }
     let made = if made.is_empty() {
         "everything was there already".to_owned()
     } else {
-        format!("wrote {}", made.join(" and "))
+        format!("made {}", made.join(", "))
     };
     output.data(format_args!("{}: {made}", dir.display()))?;
     output.note("next: put notes into `MEMORY.md` and `memory/*.md`, then run `memory index` and `memory search QUERY`");

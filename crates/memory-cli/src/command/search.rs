@@ -1,11 +1,11 @@
-use memory::{Filter, LockWait, Query, SearchHit, SearchResponse};
+use memory::{Filter, LockWait, Query, SearchResponse, SearchResult};
 use memory_api::Timestamp;
 
 use crate::args::SearchArgs;
 use crate::command::index;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::output::{FAINT, Failure, Output, PLACE};
+use crate::output::{FAINT, Failure, Output, PLACE, printable};
 
 pub(crate) async fn run(
     context: &Context,
@@ -13,13 +13,16 @@ pub(crate) async fn run(
     output: Output,
 ) -> Result<Exit, Failure> {
     let memory = context.open().await?;
-    if !memory.is_indexed()? {
+    if !memory.is_indexed().await? {
         output.note("no index yet; building it first");
-        index::sync(&memory, false, LockWait::Wait, output).await?;
+        if let Err(failure) = index::sync(&memory, false, LockWait::Wait, output).await {
+            // The answer says that there is no index; this says why.
+            output.failure(&failure);
+        }
     }
     let response = memory.search(&query(args)).await?;
-    memory.close().await?;
     print(&response, output)?;
+    memory.close().await?;
     Ok(Exit::Ok)
 }
 
@@ -53,11 +56,11 @@ fn print(response: &SearchResponse, output: Output) -> Result<(), Failure> {
     for warning in &response.warnings {
         output.warning(warning);
     }
-    for (idx, hit) in response.results.iter().enumerate() {
+    for (idx, result) in response.results.iter().enumerate() {
         if idx > 0 {
             output.data("")?;
         }
-        print_hit(hit, output)?;
+        print_result(result, output)?;
     }
     if response.results.is_empty() {
         output.note("nothing found");
@@ -71,35 +74,18 @@ fn print(response: &SearchResponse, output: Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn print_hit(hit: &SearchHit, output: Output) -> Result<(), Failure> {
-    let place = hit.citation.as_deref().unwrap_or(&hit.path);
+fn print_result(result: &SearchResult, output: Output) -> Result<(), Failure> {
+    let place = printable(result.citation.as_deref().unwrap_or(&result.path));
     output.data(format_args!(
         "{PLACE}{place}{PLACE:#}  {FAINT}{:.2}{FAINT:#}",
-        hit.score
+        result.score
     ))?;
-    if !hit.heading_path.is_empty() {
-        output.data(format_args!(
-            "  {FAINT}{}{FAINT:#}",
-            hit.heading_path.join(" › ")
-        ))?;
+    if !result.heading_path.is_empty() {
+        let headings = printable(&result.heading_path.join(" › "));
+        output.data(format_args!("  {FAINT}{headings}{FAINT:#}"))?;
     }
-    for line in hit.snippet.lines() {
-        output.data(format_args!("  {}", without_controls(line)))?;
+    for line in result.snippet.lines() {
+        output.data(format_args!("  {}", printable(line)))?;
     }
     Ok(())
-}
-
-/// A note must not move the cursor or change the colours of the terminal it is shown on.
-fn without_controls(line: &str) -> String {
-    line.chars()
-        .map(|c| {
-            if c.is_control() && c != '\t' {
-                '\u{fffd}'
-            } else {
-                c
-            }
-        })
-        .collect::<String>()
-        .trim_end_matches('\u{fffd}')
-        .to_owned()
 }

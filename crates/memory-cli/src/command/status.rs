@@ -2,24 +2,24 @@ use memory::Status;
 
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::output::{Failure, Output};
+use crate::output::{Failure, Output, printable};
 
 pub(crate) async fn run(context: &Context, output: Output) -> Result<Exit, Failure> {
     let memory = context.open().await?;
     let status = memory.status().await?;
-    memory.close().await?;
     if output.json {
         output.json(&status)?;
     } else {
         print(&status, output)?;
     }
+    memory.close().await?;
     Ok(Exit::Ok)
 }
 
 fn print(status: &Status, output: Output) -> Result<(), Failure> {
     let row = |name: &str, value: String| output.data(format_args!("{name:<10} {value}"));
-    row("workspace", status.workspace.display().to_string())?;
-    row("index", status.state_dir.display().to_string())?;
+    row("workspace", printable(&status.workspace))?;
+    row("index", printable(&status.state_dir))?;
     row(
         "files",
         format!("{} on disk, {} indexed", status.files, status.documents),

@@ -77,4 +77,34 @@ fn a_bad_row_is_named_by_its_line() {
         run.stderr
     );
     program.run(&["eval", "run", "nowhere.jsonl"]).exits(1);
+    program.write(
+        "range.jsonl",
+        r#"{"id":"q","text":"x","relevant":[{"path":"a","line_start":5,"line_end":4}]}"#,
+    );
+    let run = program.run(&["eval", "run", "range.jsonl"]).exits(2);
+    assert!(
+        run.stderr
+            .contains("range.jsonl:1: the lines 5 to 4 are no range"),
+        "{}",
+        run.stderr
+    );
+    program
+        .run(&["eval", "run", "range.jsonl", "--out", "range.jsonl"])
+        .exits(2);
+}
+
+#[test]
+fn half_an_index_is_not_measured() {
+    let program = Program::of(&[
+        ("memory/a.md", "pump"),
+        ("q.jsonl", r#"{"id":"q","text":"pump","relevant":[]}"#),
+    ]);
+    program.run(&["index"]).exits(0);
+    std::fs::remove_dir_all(program.path(".memory/gen/1-lexical-fts5")).unwrap();
+    let run = program.run(&["eval", "run", "q.jsonl"]).exits(1);
+    assert!(
+        run.stderr.contains("cannot measure: words: "),
+        "{}",
+        run.stderr
+    );
 }

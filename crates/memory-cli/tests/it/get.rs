@@ -46,7 +46,13 @@ fn a_citation_can_be_read() {
     let get = |place: &str| program.run(&["get", place]).exits(0).stdout;
     assert_eq!(get("memory/a.md#L3-L4"), "line 3\nline 4\n");
     assert_eq!(get("memory/a.md#L9"), "line 9\n");
-    for bad in ["memory/a.md#L", "memory/a.md#Lx", "memory/a.md#L9-L3x"] {
+    for bad in [
+        "memory/a.md#L",
+        "memory/a.md#Lx",
+        "memory/a.md#L9-L3x",
+        "memory/a.md#L0",
+        "memory/a.md#L3-L1",
+    ] {
         program.run(&["get", bad]).exits(2);
     }
 }
@@ -59,6 +65,13 @@ fn absent_empty_and_past_the_end_are_three_answers() {
     assert!(
         run.stderr
             .contains("there is no memory file `memory/2099-01-01.md`"),
+        "{}",
+        run.stderr
+    );
+    let run = program.run(&["get", "memory/gone.md#L3-L5"]).exits(1);
+    assert!(
+        run.stderr
+            .contains("there is no memory file `memory/gone.md`"),
         "{}",
         run.stderr
     );
@@ -96,4 +109,11 @@ fn other_files_are_refused() {
         );
         assert_eq!(run.stdout, "");
     }
+}
+
+#[test]
+fn a_pipe_gets_the_bytes_as_they_are() {
+    let text = "pump \u{1b}[31mred\u{1b}[0m\r\n";
+    let program = Program::of(&[("memory/a.md", text)]);
+    assert_eq!(program.run(&["get", "memory/a.md"]).exits(0).stdout, text);
 }

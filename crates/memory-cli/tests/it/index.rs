@@ -9,7 +9,8 @@ fn a_new_workspace_is_made_indexed_and_searched() {
     fs::create_dir(program.root()).unwrap();
     let init = program.run(&["init"]).exits(0);
     assert!(
-        init.stdout.contains("wrote memory.toml and MEMORY.md"),
+        init.stdout
+            .ends_with("work: made memory/, memory.toml, MEMORY.md\n"),
         "{}",
         init.stdout
     );
@@ -78,7 +79,13 @@ fn an_empty_workspace_names_where_it_looked() {
     let program = Program::of(&[("memory/a.txt", "text")]);
     let root = fs::canonicalize(program.root()).unwrap();
     let expected = format!("0 files found in {} (0 entries)\n", root.display());
-    assert_eq!(program.run(&["index"]).exits(0).stdout, expected);
+    let run = program.run(&["index"]).exits(0);
+    assert_eq!(run.stdout, expected);
+    assert!(
+        run.stderr.contains("hint: memory files are `MEMORY.md`"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
@@ -104,6 +111,23 @@ fn a_file_that_cannot_be_indexed_is_named_and_exits_with_3() {
         run.stderr.contains("documents.max_file_kib"),
         "{}",
         run.stderr
+    );
+}
+
+#[test]
+fn a_state_folder_with_other_content_is_refused() {
+    let program = Program::of(&[("memory/a.md", "pump"), ("gen/1-store/main.c", "int main;")]);
+    for state in [".", "gen", "memory"] {
+        let run = program.run(&["--state", state, "index"]).exits(2);
+        assert!(
+            run.stderr.contains("hint: name a new or empty folder"),
+            "{}",
+            run.stderr
+        );
+    }
+    assert_eq!(
+        fs::read_to_string(program.path("gen/1-store/main.c")).unwrap(),
+        "int main;"
     );
 }
 

@@ -3,6 +3,7 @@
 
 mod config;
 mod eval;
+mod examples;
 mod get;
 mod index;
 mod program;

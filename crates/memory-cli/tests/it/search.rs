@@ -80,6 +80,23 @@ fn words_that_look_like_flags_can_be_searched_for() {
 }
 
 #[test]
+fn options_stand_before_and_behind_the_question() {
+    let program = Program::of(&[("memory/a.md", "pump"), ("memory/b.md", "pump")]);
+    program.run(&["index"]).exits(0);
+    let json = program
+        .run(&["search", "pump", "-n", "1", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(
+        (json["results"].as_array().unwrap().len(), &json["query"]),
+        (1, &"pump".into())
+    );
+    let run = program.run(&["search", "pump", "--jsn"]).exits(2);
+    assert!(run.stderr.contains("--json"), "{}", run.stderr);
+    program.run(&["search", "--bogus", "pump"]).exits(2);
+}
+
+#[test]
 fn limits_out_of_range_are_refused_in_plain_words() {
     // MC-04.
     let program = Program::of(&[("memory/a.md", "pump")]);

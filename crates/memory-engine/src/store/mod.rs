@@ -67,6 +67,8 @@ pub struct Counts {
 pub(crate) struct Known {
     pub(crate) doc: i64,
     pub(crate) hash: ContentHash,
+    /// What cut it: the hash of the chunkers' fingerprints.
+    pub(crate) cut_by: ContentHash,
     pub(crate) stamp: Stamp,
 }
 
@@ -76,6 +78,7 @@ pub(crate) struct NewDocument {
     pub(crate) source: String,
     pub(crate) path: String,
     pub(crate) hash: ContentHash,
+    pub(crate) cut_by: ContentHash,
     pub(crate) stamp: Stamp,
     pub(crate) title: Option<String>,
     pub(crate) created: Option<Timestamp>,
@@ -155,14 +158,22 @@ impl Store {
             .map(Seq)
     }
 
-    /// Returns the counts.
-    pub async fn counts(&self) -> Result<Counts> {
-        self.db.read(read::counts).await
+    /// Returns the counts of a namespace.
+    pub async fn counts(&self, namespace: String) -> Result<Counts> {
+        self.db
+            .read(move |conn| read::counts(conn, &namespace))
+            .await
     }
 
-    /// Returns the entries of these ids, in the order of `ids`; `None` for an id that is not there.
-    pub async fn entries(&self, ids: Vec<EntryId>) -> Result<Vec<Option<Entry>>> {
-        self.db.read(move |conn| read::entries(conn, &ids)).await
+    /// Returns the entries of these ids, in the order of `ids`; `None` for an id that is not in the namespace.
+    pub async fn entries(
+        &self,
+        namespace: String,
+        ids: Vec<EntryId>,
+    ) -> Result<Vec<Option<Entry>>> {
+        self.db
+            .read(move |conn| read::entries(conn, &namespace, &ids))
+            .await
     }
 
     /// Closes the database.

@@ -93,25 +93,35 @@ pub(super) fn number(conn: &Connection, key: &str) -> Result<u64> {
     })
 }
 
-pub(super) fn counts(conn: &Connection) -> Result<Counts> {
+pub(super) fn counts(conn: &Connection, namespace: &str) -> Result<Counts> {
     let count = |sql: &str| {
-        conn.query_row(sql, [], |row| row.get::<_, i64>(0))
-            .map_err(sqlite_error)
+        let count = conn.query_row(sql, [namespace], |row| row.get::<_, i64>(0));
+        count.map(i64::unsigned_abs).map_err(sqlite_error)
     };
     Ok(Counts {
-        n_documents: count("SELECT count(*) FROM documents")?.unsigned_abs(),
-        n_entries: count("SELECT count(*) FROM entries")?.unsigned_abs(),
+        n_documents: count("SELECT count(*) FROM documents WHERE namespace = ?1")?,
+        n_entries: count(
+            "SELECT count(*) FROM entries JOIN documents USING (doc) WHERE namespace = ?1",
+        )?,
     })
 }
 
-pub(super) fn entries(conn: &Connection, ids: &[EntryId]) -> Result<Vec<Option<Entry>>> {
+pub(super) fn entries(
+    conn: &Connection,
+    namespace: &str,
+    ids: &[EntryId],
+) -> Result<Vec<Option<Entry>>> {
     let query = || -> Sql<Vec<Option<Entry>>> {
         let mut statement = conn.prepare_cached(
             "SELECT e.id, d.source, d.path, e.line_start, e.line_end, e.heading_path, e.kind, e.time, d.created, e.tags, e.text
-             FROM entries e JOIN documents d USING (doc) WHERE e.id = ?1",
+             FROM entries e JOIN documents d USING (doc) WHERE e.id = ?1 AND d.namespace = ?2",
         )?;
         ids.iter()
-            .map(|id| statement.query_row([id.to_bytes()], entry).optional())
+            .map(|id| {
+                statement
+                    .query_row(params![id.to_bytes(), namespace], entry)
+                    .optional()
+            })
             .collect()
     };
     query().map_err(sqlite_error)
@@ -145,18 +155,19 @@ pub(super) fn strings(row: &Row<'_>, idx: usize) -> Sql<Vec<String>> {
 
 fn known_documents(conn: &Connection, namespace: &str) -> Sql<KnownDocuments> {
     let mut statement = conn.prepare(
-        "SELECT doc, source, path, hash, size, mtime_ns, inode FROM documents WHERE namespace = ?1",
+        "SELECT doc, source, path, hash, cut_by, size, mtime_ns, inode FROM documents WHERE namespace = ?1",
     )?;
     statement
         .query_map([namespace], |row| {
             let stamp = Stamp {
-                size: row.get::<_, i64>(4)?.cast_unsigned(),
-                mtime_ns: row.get(5)?,
-                inode: row.get::<_, i64>(6)?.cast_unsigned(),
+                size: row.get::<_, i64>(5)?.cast_unsigned(),
+                mtime_ns: row.get(6)?,
+                inode: row.get::<_, i64>(7)?.cast_unsigned(),
             };
             let known = Known {
                 doc: row.get(0)?,
                 hash: ContentHash(row.get(3)?),
+                cut_by: ContentHash(row.get(4)?),
                 stamp,
             };
             Ok(((row.get(1)?, row.get(2)?), known))

@@ -14,6 +14,8 @@ CREATE TABLE documents (
     source    TEXT    NOT NULL,
     path      TEXT    NOT NULL,
     hash      BLOB    NOT NULL,
+    -- What cut it: a hash of the chunkers' fingerprints.
+    cut_by    BLOB    NOT NULL,
     size      INTEGER NOT NULL,
     mtime_ns  INTEGER NOT NULL,
     inode     INTEGER NOT NULL,

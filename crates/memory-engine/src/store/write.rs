@@ -129,10 +129,10 @@ impl Writer<'_> {
             .conn
             .prepare_cached(
                 "INSERT INTO documents
-                   (namespace, source, path, hash, size, mtime_ns, inode, title, created, time, warnings)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                   (namespace, source, path, hash, cut_by, size, mtime_ns, inode, title, created, time, warnings)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
                  ON CONFLICT (namespace, source, path) DO UPDATE SET
-                   hash = excluded.hash, size = excluded.size, mtime_ns = excluded.mtime_ns, inode = excluded.inode,
+                   hash = excluded.hash, cut_by = excluded.cut_by, size = excluded.size, mtime_ns = excluded.mtime_ns, inode = excluded.inode,
                    title = excluded.title, created = excluded.created, time = excluded.time, warnings = excluded.warnings
                  RETURNING doc",
             )?
@@ -142,6 +142,7 @@ impl Writer<'_> {
                     document.source,
                     document.path,
                     document.hash.0,
+                    document.cut_by.0,
                     document.stamp.size.cast_signed(),
                     document.stamp.mtime_ns,
                     document.stamp.inode.cast_signed(),

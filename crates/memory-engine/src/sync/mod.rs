@@ -13,8 +13,6 @@
 pub(crate) mod scan;
 
 use std::fmt;
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,8 +25,9 @@ use crate::discovery::{Discovery, strip_components};
 use crate::feed::{self, Standing};
 use crate::generation::{self, Live, Slot};
 use crate::lock::WriterLock;
-use crate::manifest::{Manifest, io_error};
+use crate::manifest::Manifest;
 use crate::options::{Options, Part};
+use crate::state_dir;
 use crate::store::{Change, Known, Store};
 use scan::{Outcome, Scan, Scanned};
 
@@ -117,8 +116,8 @@ pub struct SyncReport {
 }
 
 impl SyncReport {
-    /// Returns how many files were found.
-    pub fn n_files(&self) -> u64 {
+    /// Returns how many documents were found and could be read.
+    pub fn n_documents(&self) -> u64 {
         self.new + self.updated + self.unchanged
     }
 }
@@ -168,17 +167,36 @@ struct Target {
 impl Syncer<'_> {
     pub(crate) async fn run(&self) -> Result<SyncReport> {
         let discovery = Discovery::new(self.options)?;
-        prepare_state_dir(&self.options.state_dir)?;
+        state_dir::prepare(&self.options.state_dir, &discovery)?;
         let lock = self.lock().await?;
+        let report = match self.build(&discovery, self.request.force, Vec::new()).await {
+            // Damage shows where a page is read. Everything can be built from the files, so that is what helps.
+            Err(err) if err.kind() == ErrorKind::Corrupt && !self.request.force => {
+                let warning = format!("{}; the index is built anew", located(&err));
+                self.build(&discovery, true, vec![warning]).await
+            }
+            report => report,
+        };
+        drop(lock);
+        report
+    }
+
+    /// Brings what is live to the state of the files, or with `anew` a new generation.
+    async fn build(
+        &self,
+        discovery: &Discovery,
+        anew: bool,
+        warnings: Vec<String>,
+    ) -> Result<SyncReport> {
         let mut report = SyncReport {
             workspace: discovery.workspace().display().to_string(),
+            warnings,
             ..SyncReport::default()
         };
-        let mut target = self.target(&mut report).await?;
-        let result = self.fill(&discovery, &mut target, &mut report).await;
+        let mut target = self.target(anew, &mut report.warnings).await?;
+        let result = self.fill(discovery, &mut target, &mut report).await;
         target.store.close().await;
         let closed = target.lexical.close().await;
-        drop(lock);
         result.and(closed).map(|()| report)
     }
 
@@ -194,36 +212,28 @@ impl Syncer<'_> {
         WriterLock::take(&self.options.state_dir).await
     }
 
-    /// Opens what is there, or begins a new generation where there is nothing that can be used.
-    async fn target(&self, report: &mut SyncReport) -> Result<Target> {
+    /// Opens what is there, or begins a new generation.
+    async fn target(&self, anew: bool, warnings: &mut Vec<String>) -> Result<Target> {
         let manifest = match Manifest::read(&self.options.state_dir) {
-            Ok(manifest) => manifest,
-            Err(err) if err.kind() == ErrorKind::Corrupt => {
-                report
-                    .warnings
-                    .push(format!("{err}; the index is built anew"));
-                None
-            }
-            Err(err) => return Err(err),
+            // A damaged manifest names nothing that could be kept.
+            Err(err) if err.kind() == ErrorKind::Corrupt && anew => None,
+            manifest => manifest?,
         };
-        let generation = self.next_generation(manifest.as_ref())?;
+        // What an interrupted build left takes room that this one may need.
+        generation::remove_others(self.options, manifest.as_ref())?;
+        let number = generation::next_number(self.options, manifest.as_ref())?;
         let Some(manifest) = manifest else {
-            return self.new_target(generation).await;
+            return self.new_target(number).await;
         };
-        if self.request.force {
-            self.warn_of_namespaces(manifest, report).await;
-            return self.new_target(generation).await;
+        if anew {
+            self.warn_of_namespaces(manifest, warnings).await;
+            return self.new_target(number).await;
         }
-        let live = match Live::open(self.options, self.lexical, manifest).await {
-            Ok(live) => live,
-            Err(err) if err.kind() == ErrorKind::Corrupt => {
-                report
-                    .warnings
-                    .push(format!("{err}; the index is built anew"));
-                return self.new_target(generation).await;
-            }
-            Err(err) => return Err(err),
-        };
+        let live = Live::open(self.options, self.lexical, manifest).await?;
+        if let Err(err) = self.check_workspace(&live.store).await {
+            live.close().await?;
+            return Err(err);
+        }
         let Live {
             manifest,
             store,
@@ -246,12 +256,9 @@ impl Syncer<'_> {
             },
             Slot::Closed(err) => err.to_string(),
         };
-        report
-            .warnings
-            .push(format!("{reason}; the index by words is built anew"));
-        let (folder, lexical) =
-            generation::new_lexical(self.options, self.lexical, generation).await?;
-        let manifest = Manifest::new(generation, manifest.store, folder);
+        warnings.push(format!("{reason}; the index by words is built anew"));
+        let (folder, lexical) = generation::new_lexical(self.options, self.lexical, number).await?;
+        let manifest = Manifest::new(number, manifest.store, folder);
         Ok(Target {
             manifest,
             store,
@@ -260,8 +267,22 @@ impl Syncer<'_> {
         })
     }
 
+    /// Two workspaces in one state folder would remove each other's documents.
+    async fn check_workspace(&self, store: &Store) -> Result<()> {
+        match state_dir::other_workspace(store, self.options).await? {
+            None => Ok(()),
+            Some(other) => Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!("`{}` holds the index of `{other}`", self.options.state_dir.display()),
+            )
+            .with_hint(
+                "name another folder by `--state DIR`, another `namespace`, or take it over by `memory index --force`",
+            )),
+        }
+    }
+
     /// A new generation is built from the files of this namespace; others sharing the folder have to build theirs again.
-    async fn warn_of_namespaces(&self, manifest: Manifest, report: &mut SyncReport) {
+    async fn warn_of_namespaces(&self, manifest: Manifest, warnings: &mut Vec<String>) {
         // A generation that cannot be opened has nothing to lose.
         let Ok(live) = Live::open(self.options, self.lexical, manifest).await else {
             return;
@@ -273,7 +294,7 @@ impl Syncer<'_> {
             .await
             .unwrap_or(false)
         {
-            report.warnings.push(
+            warnings.push(
                 "other namespaces are missing from the new index until their next sync".to_owned(),
             );
         }
@@ -281,25 +302,16 @@ impl Syncer<'_> {
         drop(live.close().await);
     }
 
-    async fn new_target(&self, generation: u64) -> Result<Target> {
+    async fn new_target(&self, number: u64) -> Result<Target> {
         let id = StoreId(self.clock.random());
-        let (store_folder, store) = generation::new_store(self.options, generation, id).await?;
-        let (folder, lexical) =
-            generation::new_lexical(self.options, self.lexical, generation).await?;
+        let (store_folder, store) = generation::new_store(self.options, number, id).await?;
+        let (folder, lexical) = generation::new_lexical(self.options, self.lexical, number).await?;
         Ok(Target {
-            manifest: Manifest::new(generation, store_folder, folder),
+            manifest: Manifest::new(number, store_folder, folder),
             store,
             lexical,
             unpublished: true,
         })
-    }
-
-    /// Returns a number that no folder has, also when the manifest is lost.
-    fn next_generation(&self, manifest: Option<&Manifest>) -> Result<u64> {
-        let on_disk = generation::highest(self.options)?;
-        Ok(1 + manifest
-            .map_or(0, |manifest| manifest.generation)
-            .max(on_disk))
     }
 
     async fn fill(
@@ -308,16 +320,7 @@ impl Syncer<'_> {
         target: &mut Target,
         report: &mut SyncReport,
     ) -> Result<()> {
-        let chunkers = chunkers_fingerprint(self.chunkers);
-        let rechunk = target.store.meta(self.key("chunkers")).await?.as_deref() != Some(&chunkers);
-        self.documents(discovery, &target.store, rechunk, report)
-            .await?;
-        if rechunk && !report.cancelled {
-            target
-                .store
-                .set_meta(self.key("chunkers"), chunkers)
-                .await?;
-        }
+        self.documents(discovery, &target.store, report).await?;
         let Standing::Behind(total) = feed::standing(&target.store, &*target.lexical).await? else {
             return Err(Error::new(
                 ErrorKind::Internal,
@@ -328,12 +331,20 @@ impl Syncer<'_> {
             self.progress(Phase::Words, done, total);
         })
         .await?;
-        report.entries = target.store.counts().await?.n_entries;
+        report.entries = target
+            .store
+            .counts(self.options.namespace.clone())
+            .await?
+            .n_entries;
         if report.cancelled && target.unpublished {
             // Half a generation is not published; the next sync begins it again.
             return Ok(());
         }
         let now = self.clock.now();
+        target
+            .store
+            .set_meta(self.key("workspace"), report.workspace.clone())
+            .await?;
         target
             .store
             .set_meta(self.key("last_sync"), now.0.to_string())
@@ -347,7 +358,11 @@ impl Syncer<'_> {
             target.manifest.publish(&self.options.state_dir)?;
             target.unpublished = false;
         }
-        generation::remove_others(self.options, &target.manifest)
+        // The sync is done; a folder that stays is removed by the next one.
+        if let Err(err) = generation::remove_others(self.options, Some(&target.manifest)) {
+            report.warnings.push(err.to_string());
+        }
+        Ok(())
     }
 
     /// Writes what the scan finds.
@@ -355,13 +370,13 @@ impl Syncer<'_> {
         &self,
         discovery: &Discovery,
         store: &Store,
-        rechunk: bool,
         report: &mut SyncReport,
     ) -> Result<()> {
         let walk = discovery.walk();
         for link in walk.links {
             report.warnings.push(format!("{link}: skipped: link"));
         }
+        report.warnings.extend(walk.warnings);
         let unreadable: Vec<String> = walk
             .unreadable
             .iter()
@@ -386,7 +401,7 @@ impl Syncer<'_> {
             namespace: self.options.namespace.clone(),
             chunkers: self.chunkers.to_vec(),
             max_bytes: self.options.documents.max_file_kib.saturating_mul(1024),
-            rechunk,
+            cut_by: scan::cut_by(self.chunkers),
             cancel: Arc::clone(&self.request.cancel),
         };
         let mut scanned = scan.start(files)?;
@@ -431,6 +446,12 @@ impl Syncer<'_> {
             }
         }
         report.cancelled = self.request.cancel.load(Ordering::Relaxed);
+        if done < total && !report.cancelled {
+            return Err(Error::new(
+                ErrorKind::Internal,
+                "the thread that reads files died",
+            ));
+        }
         let mut gone: Vec<(String, Known)> = known
             .into_iter()
             .map(|((_, path), known)| (path, known))
@@ -472,39 +493,10 @@ pub(crate) fn namespace_key(name: &str, namespace: &str) -> String {
     format!("{name}:{namespace}")
 }
 
-/// What, if it changed, makes every stored entry stale.
-fn chunkers_fingerprint(chunkers: &[Arc<dyn Chunker>]) -> String {
-    let chunkers = chunkers.iter().map(|chunker| chunker.fingerprint().0);
-    std::iter::once(format!("derive/{}", scan::DERIVE_VERSION))
-        .chain(chunkers)
-        .collect::<Vec<_>>()
-        .join("\n")
-}
-
-/// Creates the state folder for its owner alone, with an ignore file for git inside.
-fn prepare_state_dir(dir: &Path) -> Result<()> {
-    let create = || -> std::io::Result<()> {
-        fs::create_dir_all(dir)?;
-        restrict(dir)?;
-        let ignore_file = dir.join(".gitignore");
-        if !ignore_file.exists() {
-            fs::write(
-                ignore_file,
-                "# An index that can be built anew from the memory files.\n*\n",
-            )?;
-        }
-        Ok(())
-    };
-    create().map_err(|err| io_error(&err, "prepare", dir))
-}
-
-#[cfg(unix)]
-fn restrict(dir: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(dir, fs::Permissions::from_mode(0o700))
-}
-
-#[cfg(not(unix))]
-fn restrict(_: &Path) -> std::io::Result<()> {
-    Ok(())
+/// Says which file an error is about, where it knows.
+fn located(err: &Error) -> String {
+    match err.context("path") {
+        Some(path) if !err.message().contains(path) => format!("{err} (`{path}`)"),
+        _ => err.to_string(),
+    }
 }

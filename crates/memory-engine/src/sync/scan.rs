@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 use std::fs;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,7 +16,7 @@ use crate::manifest::io_error;
 use crate::store::{Change, Known, NewDocument, NewEntry};
 
 /// The version of what the engine itself derives from a document: ids, times, kinds.
-pub(crate) const DERIVE_VERSION: u32 = 1;
+const DERIVE_VERSION: u32 = 1;
 
 /// Where files of the workspace come from.
 pub(crate) const SOURCE: &str = "memory";
@@ -29,9 +30,18 @@ pub(super) struct Scan {
     pub(super) namespace: String,
     pub(super) chunkers: Vec<Arc<dyn Chunker>>,
     pub(super) max_bytes: u64,
-    /// Cut every document, also an unchanged one.
-    pub(super) rechunk: bool,
+    /// The hash of the chunkers' fingerprints. What something else cut is cut again, also an unchanged document.
+    pub(super) cut_by: ContentHash,
     pub(super) cancel: Arc<AtomicBool>,
+}
+
+/// Returns the hash of what, if it changed, makes every stored entry stale.
+pub(super) fn cut_by(chunkers: &[Arc<dyn Chunker>]) -> ContentHash {
+    let chunkers = chunkers.iter().map(|chunker| chunker.fingerprint().0);
+    let all: Vec<String> = std::iter::once(format!("derive/{DERIVE_VERSION}"))
+        .chain(chunkers)
+        .collect();
+    document::content_hash(all.join("\n").as_bytes())
 }
 
 /// A file that was looked at.
@@ -65,8 +75,15 @@ impl Scan {
                 if self.cancel.load(Ordering::Relaxed) {
                     return;
                 }
-                let outcome = self
-                    .file(&found, known.as_ref())
+                // A plugin that panics fails its document, not the sync.
+                let file = AssertUnwindSafe(|| self.file(&found, known.as_ref()));
+                let outcome = panic::catch_unwind(file)
+                    .unwrap_or_else(|_| {
+                        Err(Error::new(
+                            ErrorKind::Internal,
+                            "the chunker panicked on this document",
+                        ))
+                    })
                     .unwrap_or_else(Outcome::Failed);
                 if executor::block_on(sender.send(Scanned {
                     path: found.path,
@@ -91,7 +108,7 @@ impl Scan {
     }
 
     fn file(&self, found: &Found, known: Option<&Known>) -> Result<Outcome> {
-        let fresh = known.filter(|_| !self.rechunk);
+        let fresh = known.filter(|known| known.cut_by == self.cut_by);
         if let Some(known) = fresh {
             let metadata = fs::symlink_metadata(&found.absolute)
                 .map_err(|err| io_error(&err, "open", &found.absolute))?;
@@ -168,6 +185,7 @@ impl Scan {
             source: SOURCE.to_owned(),
             path: path.to_owned(),
             hash: content.hash,
+            cut_by: self.cut_by,
             stamp: content.stamp,
             created: document::document_created(path, &meta),
             title: meta.title,

@@ -8,7 +8,7 @@ use memory_api::{
     Result, Seq, StoreId, Watermark,
 };
 
-use crate::{ContractChunker, ContractLexical};
+use crate::contract::{ContractChunker, ContractLexical};
 
 /// A test double: answers what it was told to.
 #[derive(Debug, Default)]

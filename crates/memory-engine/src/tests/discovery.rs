@@ -270,11 +270,120 @@ fn extra_paths_are_files_and_folders_inside_and_outside() {
 }
 
 #[test]
-fn a_missing_extra_path_is_named() {
-    let place = Place::new(&[]).extra("nowhere");
-    let err = place.discovery().unwrap_err();
-    assert_eq!(err.kind(), ErrorKind::NotFound);
-    assert!(err.message().contains("nowhere"), "{err}");
+fn a_missing_extra_path_is_named_and_stops_nothing() {
+    let place = Place::new(&["memory/a.md"])
+        .extra("../gone/notes")
+        .extra("docs/./x/..");
+    assert_eq!(place.found(), ["memory/a.md"]);
+    let unreadable = place.walk().unreadable;
+    let paths: Vec<&str> = unreadable.iter().map(|place| place.path.as_str()).collect();
+    assert_eq!(paths, ["../gone/notes", "docs"]);
+    assert_eq!(unreadable[0].error.kind(), ErrorKind::NotFound);
+    assert!(
+        unreadable[0]
+            .error
+            .hint()
+            .unwrap()
+            .contains("documents.extra_paths")
+    );
+}
+
+#[test]
+fn the_ignore_files_of_the_workspace_hold_for_extra_paths_inside_of_it() {
+    let place = Place::new(&["docs/a.md", "docs/private/k.md", "docs/x/draft.md"])
+        .extra("docs")
+        .extra("docs/x");
+    place.write(".memoryignore", "docs/private/\ndraft.md\n");
+    assert_eq!(place.found(), ["docs/a.md"]);
+    place.refuses("docs/private/k.md");
+    place.refuses("docs/x/draft.md");
+}
+
+#[test]
+fn a_bad_line_of_an_ignore_file_is_named_and_the_others_count() {
+    let place = Place::new(&["memory/a.md", "memory/draft.md"]);
+    place.write("memory/.memoryignore", "[z-a]\ndraft.md\n");
+    assert_eq!(place.found(), ["memory/a.md"]);
+    let warnings = place.walk().warnings;
+    assert_eq!(warnings.len(), 1);
+    assert!(
+        warnings[0].contains(".memoryignore") && warnings[0].contains("[z-a]"),
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn an_ignore_file_that_cannot_be_read_hides_its_folder() {
+    let place = Place::new(&["memory/a.md", "memory/x/secret.md"]);
+    fs::create_dir(place.path("memory/x/.memoryignore")).unwrap();
+    assert_eq!(place.found(), ["memory/a.md"]);
+    let unreadable = place.walk().unreadable;
+    assert_eq!(unreadable.len(), 1);
+    assert_eq!(unreadable[0].path, "memory/x");
+    assert!(place.resolve("memory/x/secret.md").is_err());
+}
+
+#[test]
+fn an_ignore_file_in_utf16_is_read() {
+    let place = Place::new(&["memory/a.md", "memory/secret.md"]);
+    let utf16: Vec<u8> = "\u{feff}secret.md\r\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    fs::write(place.path(".memoryignore"), utf16).unwrap();
+    assert_eq!(place.found(), ["memory/a.md"]);
+}
+
+#[test]
+fn a_glob_that_leads_out_or_is_empty_is_refused() {
+    for glob in ["", "../*.md", "/etc/*.md", "a/../b/*.md"] {
+        let err = Place::new(&[]).include(glob).discovery().unwrap_err();
+        assert_eq!(err.kind(), ErrorKind::InvalidInput, "{glob:?}");
+    }
+    assert_eq!(
+        Place::new(&[]).extra("/").discovery().unwrap_err().kind(),
+        ErrorKind::InvalidInput
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_name_that_is_not_unicode_is_skipped_and_named() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let place = Place::new(&["memory/a.md"]);
+    fs::write(
+        place
+            .path("memory")
+            .join(std::ffi::OsStr::from_bytes(b"x\xff.md")),
+        "text",
+    )
+    .unwrap();
+    assert_eq!(place.found(), ["memory/a.md"]);
+    assert!(place.walk().warnings[0].ends_with("skipped: the name is not Unicode"));
+}
+
+#[test]
+fn two_ways_to_one_file_give_one_document() {
+    let place = Place::new(&["memory/a.md", "docs/b.md"])
+        .extra("..")
+        .extra("docs/b.md")
+        .extra("memory");
+    assert_eq!(place.found(), ["../work/docs/b.md", "memory/a.md"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_with_control_characters_is_skipped_and_named() {
+    let place = Place::new(&["memory/a.md", "memory/b\u{1b}[2J.md", "memory/c\n.md"]);
+    assert_eq!(place.found(), ["memory/a.md"]);
+    assert_eq!(place.walk().warnings.len(), 2);
+    assert!(
+        place
+            .walk()
+            .warnings
+            .iter()
+            .all(|warning| !warning.contains(['\u{1b}', '\n']))
+    );
 }
 
 #[cfg(unix)]
@@ -358,6 +467,10 @@ fn an_absent_memory_file_is_told_apart_from_a_refused_one() {
         ErrorKind::NotFound
     );
     place.refuses("notes/2099-01-01.md");
+    assert_eq!(
+        place.resolve("memory/a.md/b.md").unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
     place.refuses("memory/a.txt");
     assert!(place.resolve("./memory/a.md").is_ok());
 }

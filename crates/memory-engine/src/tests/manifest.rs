@@ -32,11 +32,31 @@ fn a_published_manifest_is_read_back() {
     assert_eq!(names, ["MANIFEST.json"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_in_place_of_the_temporary_file_is_not_written_through() {
+    let dir = tempfile::tempdir().unwrap();
+    let victim = dir.path().join("victim");
+    fs::write(&victim, "mine").unwrap();
+    std::os::unix::fs::symlink(&victim, dir.path().join("MANIFEST.json.new")).unwrap();
+    manifest().publish(dir.path()).unwrap();
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
+    assert_eq!(Manifest::read(dir.path()).unwrap(), Some(manifest()));
+}
+
 #[test]
 fn a_damaged_manifest_is_told_apart_from_a_newer_one() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("MANIFEST.json");
-    for damaged in ["", "{", "[]", r#"{"format":1}"#, "\0\0\0\0"] {
+    for damaged in [
+        "",
+        "{",
+        "[]",
+        r#"{"format":1}"#,
+        r#"{"format":0,"generation":1}"#,
+        r#"{"name":"a web page"}"#,
+        "\0\0\0\0",
+    ] {
         fs::write(&path, damaged).unwrap();
         let err = Manifest::read(dir.path()).unwrap_err();
         assert_eq!(err.kind(), ErrorKind::Corrupt, "{damaged:?}");

@@ -3,5 +3,6 @@
 
 mod field_reports;
 mod notes;
+mod plugin;
 mod search;
 mod sync;

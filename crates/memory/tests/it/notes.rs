@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::executor::block_on;
 use memory::config::{self, Flag, Sources};
 use memory::{
-    App, FixedClock, Memory, Query, ReadRequest, SearchHit, SearchResponse, SyncReport,
+    App, FixedClock, Memory, Query, ReadRequest, SearchResponse, SearchResult, SyncReport,
     SyncRequest, Window,
 };
 use memory_api::{Result, Timestamp};
@@ -100,7 +100,7 @@ impl Notes {
             .unwrap()
     }
 
-    pub(crate) fn search(&self, query: &str) -> Vec<SearchHit> {
+    pub(crate) fn search(&self, query: &str) -> Vec<SearchResult> {
         let response = self.ask(&Query::new(query));
         assert!(response.degraded.is_empty(), "{:?}", response.degraded);
         response.results
@@ -118,7 +118,7 @@ impl Notes {
     }
 
     /// Every entry, by path and line.
-    pub(crate) fn entries(&self, query: &str) -> Vec<SearchHit> {
+    pub(crate) fn entries(&self, query: &str) -> Vec<SearchResult> {
         let mut hits = self.ask(&Query::new(query).everything(1_000)).results;
         hits.sort_by(|a, b| (&a.path, a.line_start).cmp(&(&b.path, b.line_start)));
         hits

@@ -221,6 +221,44 @@ fn another_cut_reaches_unchanged_files() {
 }
 
 #[test]
+fn a_file_that_fails_while_it_should_be_cut_anew_is_cut_anew_later() {
+    let notes = Notes::of(&[("notes/a.md", &"one line\n\n".repeat(200))]);
+    let before = notes.index().entries;
+    let notes = notes
+        .with("chunker.markdown.split", "block")
+        .with("documents.max_file_kib", 1);
+    assert_eq!(notes.index().failed.len(), 1);
+    let notes = notes.with("documents.max_file_kib", 100);
+    let report = notes.index();
+    assert_eq!(counts(&report), [0, 1, 0, 0]);
+    assert!(report.entries > before);
+}
+
+#[test]
+fn two_workspaces_cannot_share_a_state_folder_by_mistake() {
+    let state = tempfile::tempdir().unwrap();
+    let dir = state.path().join("state").display().to_string();
+    let one = Notes::of(&[("notes/a.md", "basalt")]).with("state_dir", dir.clone());
+    let two = Notes::of(&[("notes/b.md", "gypsum")]).with("state_dir", dir);
+    one.index();
+    let err = two.index_with(&SyncRequest::default()).unwrap_err();
+    assert_eq!(err.kind(), ErrorKind::InvalidInput);
+    assert!(err.message().contains("holds the index of"), "{err}");
+    assert_eq!(one.found("basalt"), ["notes/a.md"]);
+    let warnings = two.ask(&Query::new("basalt")).warnings;
+    assert!(
+        warnings[0].contains("the index was built from"),
+        "{warnings:?}"
+    );
+    two.index_with(&SyncRequest {
+        force: true,
+        ..SyncRequest::default()
+    })
+    .unwrap();
+    assert_eq!(two.found("gypsum"), ["notes/b.md"]);
+}
+
+#[test]
 fn a_forced_sync_builds_a_new_generation_and_removes_the_old_one() {
     let notes = Notes::of(&[("notes/a.md", "pump")]);
     notes.index();
@@ -293,6 +331,38 @@ fn a_lost_or_damaged_index_is_built_anew_from_the_store() {
 }
 
 #[test]
+fn damage_inside_a_database_is_healed_by_the_next_sync_that_meets_it() {
+    for damaged in ["gen/1-lexical-fts5/index.db", "gen/1-store/store.db"] {
+        let notes = Notes::new();
+        for n in 0..60 {
+            notes.write(
+                &format!("notes/{n}.md"),
+                format!("pump number{n} {}", "word ".repeat(100)),
+            );
+        }
+        notes.index();
+        let path = notes.path(".memory").join(damaged);
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[4096..].fill(0x5a);
+        fs::write(&path, bytes).unwrap();
+        notes.write("notes/0.md", "changed pump");
+        // Files can be read whatever the index is like.
+        assert_eq!(notes.get("notes/0.md").unwrap().text, "changed pump");
+        let report = notes.index();
+        assert!(
+            report
+                .warnings
+                .iter()
+                .any(|warning| warning.contains("built anew")),
+            "{damaged}: {:?}",
+            report.warnings
+        );
+        assert_eq!(notes.found("changed"), ["notes/0.md"], "{damaged}");
+        assert_eq!(report.entries, 60);
+    }
+}
+
+#[test]
 fn a_damaged_store_or_manifest_is_built_anew_from_the_files() {
     for damaged in ["MANIFEST.json", "gen/1-store/store.db"] {
         let notes = Notes::of(&[("notes/a.md", "pump")]);
@@ -353,7 +423,7 @@ fn an_index_that_lags_is_fed_at_open_by_who_gets_the_lock() {
         .unwrap();
     lock.lock().unwrap();
     let response = notes.ask(&Query::new("basalt gypsum"));
-    assert_eq!(response.degraded, ["words: 1 behind"]);
+    assert_eq!(response.degraded, ["words: 1 behind; run `memory index`"]);
     assert_eq!(response.results.len(), 1);
     drop(lock);
     assert_eq!(notes.found("gypsum"), ["notes/b.md"]);
@@ -412,7 +482,7 @@ fn a_stopped_first_sync_publishes_nothing() {
         })
         .unwrap();
     assert!(report.cancelled);
-    assert!(!notes.open().is_indexed().unwrap());
+    assert!(!block_on(notes.open().is_indexed()).unwrap());
     assert_eq!(counts(&notes.index()), [1, 0, 0, 0]);
 }
 

@@ -1,0 +1,49 @@
+//! What the README and the demo promise of the sample workspaces.
+
+use std::path::Path;
+
+use crate::program::Program;
+
+fn first_line(workspace: &str, question: &str, indexed: &str) -> String {
+    let program = Program::new();
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples/workspaces")
+        .join(workspace);
+    let workspace = workspace.to_str().unwrap();
+    let run = |args: &[&str]| {
+        program
+            .run(&[&["--workspace", workspace, "--state", "state"], args].concat())
+            .exits(0)
+    };
+    assert_eq!(run(&["index"]).stdout, indexed);
+    run(&["search", question])
+        .stdout
+        .lines()
+        .next()
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn the_readme_shows_what_the_program_prints() {
+    let line = first_line(
+        "english",
+        "what caused ERR_LIMPET_4012 on harbor-crane-07",
+        "27 new, 0 updated, 0 unchanged (99 entries)\n",
+    );
+    let readme =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md"))
+            .unwrap();
+    assert!(readme.contains(&line), "{line}");
+    assert!(readme.contains("27 new, 0 updated, 0 unchanged (99 entries)"));
+}
+
+#[test]
+fn the_demo_answers_in_chinese() {
+    let line = first_line(
+        "chinese",
+        "我喜欢什么编程语言？",
+        "26 new, 0 updated, 0 unchanged (85 entries)\n",
+    );
+    assert!(line.starts_with("memory/用户偏好.md#L8-L10  "), "{line}");
+}

@@ -1,0 +1,86 @@
+use std::fs;
+use std::path::Path;
+
+use memory_api::{Error, ErrorKind, Result};
+
+use crate::discovery::Discovery;
+use crate::generation::GENERATIONS;
+use crate::manifest::{Manifest, io_error};
+use crate::options::Options;
+use crate::store::Store;
+use crate::sync::namespace_key;
+
+/// Begins the ignore file, and marks the folder as ours.
+const MARK: &str = "# An index that can be built anew from the memory files.\n";
+
+/// Makes the state folder for its owner alone, with an ignore file for git inside.
+///
+/// # Errors
+///
+/// `InvalidInput` for a folder with other content, since an index may remove and replace what is in its folder, and for one
+/// that memory files lie in or below.
+pub(crate) fn prepare(dir: &Path, discovery: &Discovery) -> Result<()> {
+    let refused = |message: String| {
+        Err(Error::new(ErrorKind::InvalidInput, message)
+            .with_hint("name a new or empty folder by `--state DIR`"))
+    };
+    let prepare = || -> std::io::Result<bool> {
+        fs::create_dir_all(dir)?;
+        if fs::read_dir(dir)?.next().is_some() {
+            return Ok(is_ours(dir));
+        }
+        restrict(dir)?;
+        fs::write(dir.join(".gitignore"), format!("{MARK}*\n"))?;
+        Ok(true)
+    };
+    if discovery.lies_in(dir) {
+        return refused(format!("`{}` is a folder of memory files", dir.display()));
+    }
+    if prepare().map_err(|err| io_error(&err, "prepare", dir))? {
+        Ok(())
+    } else {
+        refused(format!("`{}` has content that is no index", dir.display()))
+    }
+}
+
+/// A folder whose first sync died early has the ignore file alone; one that was copied may lack it. Links inside are not ours.
+fn is_ours(dir: &Path) -> bool {
+    if dir.join(GENERATIONS).is_symlink() {
+        return false;
+    }
+    let is_marked =
+        fs::read_to_string(dir.join(".gitignore")).is_ok_and(|text| text.starts_with(MARK));
+    is_marked || Manifest::read(dir).is_ok_and(|manifest| manifest.is_some())
+}
+
+/// Returns the workspace that the store was filled from for this namespace, if that is another one. A folder inside its workspace
+/// moves with it, so that its old place does not count.
+pub(crate) async fn other_workspace(store: &Store, options: &Options) -> Result<Option<String>> {
+    let Ok(workspace) = fs::canonicalize(&options.workspace) else {
+        return Ok(None);
+    };
+    if fs::canonicalize(&options.state_dir).is_ok_and(|dir| dir.starts_with(&workspace)) {
+        return Ok(None);
+    }
+    let built_for = store
+        .meta(namespace_key("workspace", &options.namespace))
+        .await?;
+    Ok(built_for.filter(|built_for| *built_for != workspace.display().to_string()))
+}
+
+/// Returns whether the lock can be taken, hence whether the folder can be written. A folder without a lock has no index yet.
+pub(crate) fn is_read_only(dir: &Path) -> bool {
+    let lock = dir.join("lock");
+    lock.is_file() && fs::OpenOptions::new().write(true).open(lock).is_err()
+}
+
+#[cfg(unix)]
+fn restrict(dir: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(dir, fs::Permissions::from_mode(0o700))
+}
+
+#[cfg(not(unix))]
+fn restrict(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}
