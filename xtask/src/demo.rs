@@ -1,6 +1,6 @@
 use xshell::{Shell, cmd};
 
-use crate::{Result, print};
+use crate::{Result, build_memory, print, undisturbed};
 
 const WORKSPACES: &str = "examples/workspaces";
 
@@ -12,26 +12,25 @@ const QUESTIONS: &[(&str, &str)] = &[
 
 /// Builds the program, indexes the sample workspaces and asks.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
-    cmd!(shell, "cargo build --release --locked --package memory-cli").run()?;
-    let memory = "target/release/memory";
+    let memory = &build_memory(shell)?;
     for workspace in ["english", "chinese", "mixed"] {
         let state = format!("target/demo/{workspace}");
         let workspace = format!("{WORKSPACES}/{workspace}");
         print("");
-        cmd!(
+        undisturbed(cmd!(
             shell,
             "{memory} --workspace {workspace} --state {state} index"
-        )
+        ))
         .run()?;
     }
     for (workspace, question) in QUESTIONS {
         let state = format!("target/demo/{workspace}");
         let workspace = format!("{WORKSPACES}/{workspace}");
         print("");
-        cmd!(
+        undisturbed(cmd!(
             shell,
             "{memory} --workspace {workspace} --state {state} search --max-results 2 {question}"
-        )
+        ))
         .run()?;
     }
     Ok(())

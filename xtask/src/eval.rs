@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use xshell::{Shell, cmd};
 
-use crate::{Result, print};
+use crate::{Result, build_memory, print, undisturbed};
 
 /// Where the sets are when the environment does not say.
 const DEFAULT_DIR: &str = "../shared/eval";
@@ -32,13 +32,13 @@ pub(crate) fn run(shell: &Shell, args: &[String]) -> Result<bool> {
         std::env::var_os("EVAL_DIR").map_or_else(|| PathBuf::from(DEFAULT_DIR), PathBuf::from);
     let dir = shell.current_dir().join(dir);
     let units = units(&dir, &only)?;
-    cmd!(shell, "cargo build --release --locked --package memory-cli").run()?;
+    let memory = build_memory(shell)?;
     let mut held = true;
     for split in splits {
         let results = shell
             .current_dir()
             .join(format!("target/eval/{split}.jsonl"));
-        answer(shell, &dir, &units, split, &results)?;
+        answer(shell, &memory, &dir, &units, split, &results)?;
         let score = score(shell, &dir, &results)?;
         print(&format!("\nsplit = \"{split}\"\n"));
         print(&table(&score));
@@ -114,30 +114,41 @@ fn folders(dir: &Path) -> std::io::Result<Vec<String>> {
     Ok(names)
 }
 
-fn answer(shell: &Shell, dir: &Path, units: &[String], split: &str, results: &Path) -> Result<()> {
-    let memory = shell.current_dir().join("target/release/memory");
+fn answer(
+    shell: &Shell,
+    memory: &Path,
+    dir: &Path,
+    units: &[String],
+    split: &str,
+    results: &Path,
+) -> Result<()> {
     let scratch = shell.current_dir().join("target/eval/state");
-    let _env = shell.push_env("MEMORY_CHUNKER__MARKDOWN__SPLIT", split);
     let mut rows = String::new();
     for unit in units {
         let state = scratch.join(split).join(unit);
         shell.remove_path(&state)?;
-        shell.create_dir(&state)?;
         let corpus = dir.join(unit).join("corpus");
         let queries = dir.join(unit).join("queries.jsonl");
-        let out = state.join("results.jsonl");
+        let out = scratch.join("results.jsonl");
+        shell.create_dir(&scratch)?;
         let include = "**/*.md";
-        cmd!(
-            shell,
-            "{memory} --quiet --workspace {corpus} --state {state} --include {include} index"
-        )
-        .quiet()
-        .ignore_stdout()
-        .run()?;
-        cmd!(shell, "{memory} --quiet --workspace {corpus} --state {state} --include {include} eval run {queries} --out {out}")
-            .quiet()
-            .ignore_stdout()
-            .run()?;
+        let asked = [
+            cmd!(
+                shell,
+                "{memory} --quiet --workspace {corpus} --state {state} --include {include} index"
+            ),
+            cmd!(
+                shell,
+                "{memory} --quiet --workspace {corpus} --state {state} --include {include} eval run {queries} --out {out}"
+            ),
+        ];
+        for command in asked {
+            undisturbed(command)
+                .env("MEMORY_CHUNKER__MARKDOWN__SPLIT", split)
+                .quiet()
+                .ignore_stdout()
+                .run()?;
+        }
         for line in shell.read_file(&out)?.lines() {
             let mut row: Value = serde_json::from_str(line)?;
             if let Some(row) = row.as_object_mut() {

@@ -6,10 +6,10 @@ mod prepare;
 mod test;
 mod tidy;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use xshell::Shell;
+use xshell::{Shell, cmd};
 
 /// An error is for a person to read.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -60,6 +60,35 @@ fn run(command: &str, args: &[String]) -> Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// Builds the program in release mode and returns its path.
+fn build_memory(shell: &Shell) -> Result<PathBuf> {
+    cmd!(shell, "cargo build --release --locked --package memory-cli").run()?;
+    let json = cmd!(
+        shell,
+        "cargo metadata --format-version 1 --no-deps --offline"
+    )
+    .quiet()
+    .read()?;
+    let metadata: serde_json::Value = serde_json::from_str(&json)?;
+    let target = metadata
+        .get("target_directory")
+        .and_then(serde_json::Value::as_str)
+        .ok_or("no target folder")?;
+    Ok(Path::new(target)
+        .join("release")
+        .join(format!("memory{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Prepares a run of the program that no configuration of the user reaches.
+fn undisturbed(mut command: xshell::Cmd<'_>) -> xshell::Cmd<'_> {
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("MEMORY_") {
+            command = command.env_remove(name);
+        }
+    }
+    command.env("XDG_CONFIG_HOME", "/nonexistent")
 }
 
 #[expect(clippy::print_stderr, reason = "a tool for the terminal")]

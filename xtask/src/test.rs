@@ -6,7 +6,6 @@ use crate::{Result, prepare, say};
 pub(crate) fn run(shell: &Shell) -> Result<()> {
     prepare::run(shell)?;
     shell.set_var("CARGO_NET_OFFLINE", "true");
-    shell.set_var("INSTA_UPDATE", "no");
     cmd!(shell, "cargo fmt --all --check").run()?;
     cmd!(
         shell,

@@ -9,34 +9,8 @@ use xshell::{Shell, cmd};
 
 use crate::Result;
 
-/// Who may depend on whom inside the workspace; `plugins` and `everything` stand for many. ARCHITECTURE.md has the same table.
-const IMPORTS: &[(&str, &[&str])] = &[
-    ("memory-api", &[]),
-    ("memory-text", &["memory-api"]),
-    ("memory-sqlite", &["memory-api"]),
-    ("memory-config", &["memory-api"]),
-    (
-        "memory-engine",
-        &["memory-api", "memory-text", "memory-sqlite"],
-    ),
-    ("memory-plugins", &["memory-api", "plugins"]),
-    (
-        "memory",
-        &[
-            "memory-api",
-            "memory-engine",
-            "memory-config",
-            "memory-plugins",
-        ],
-    ),
-    ("memory-cli", &["memory", "memory-api"]),
-    ("memory-conformance", &["memory-api"]),
-    ("plugins", &["memory-api", "memory-text", "memory-sqlite"]),
-    ("xtask", &["memory-api", "memory-plugins"]),
-];
-
-/// What only tests of these crates may use beside it.
-const DEV_IMPORTS: &[(&str, &[&str])] = &[("plugins", &["memory-conformance"])];
+/// The document whose table says who may import whom.
+const TABLE: &str = "ARCHITECTURE.md";
 
 /// Files of every plugin beside the one named after its kind.
 const PLUGIN_FILES: &[&str] = &[
@@ -63,8 +37,9 @@ const UNSAFE_CRATE: &str = "crates/memory-sqlite/";
 pub(crate) fn run(root: &Path) -> Result<()> {
     let mut broken = Vec::new();
     let packages = packages(root)?;
+    let table = import_table(&fs::read_to_string(root.join(TABLE))?);
     for package in packages.values() {
-        imports(package, &mut broken);
+        imports(package, &table, &mut broken);
         if package
             .dir
             .file_name()
@@ -153,16 +128,48 @@ fn packages(root: &Path) -> Result<BTreeMap<String, Package>> {
     Ok(packages)
 }
 
-fn imports(package: &Package, broken: &mut Vec<String>) {
-    let row = |table: &[(&'static str, &'static [&'static str])]| {
-        table
-            .iter()
-            .find(|(name, _)| *name == package.row())
-            .map(|(_, allowed)| *allowed)
+/// What a crate may import, and what its tests may beside that.
+#[derive(Debug, Default, PartialEq)]
+struct Allowed {
+    always: Vec<String>,
+    in_tests: Vec<String>,
+}
+
+/// Reads the table whose last column is headed "may import"; `plugins/*` is the row of every plugin.
+fn import_table(document: &str) -> BTreeMap<String, Allowed> {
+    let names = |cell: &str| -> Vec<String> {
+        cell.split('`')
+            .skip(1)
+            .step_by(2)
+            .map(|name| name.trim_end_matches("/*").to_owned())
+            .collect()
     };
-    let Some(allowed) = row(IMPORTS) else {
+    let rows = document
+        .lines()
+        .skip_while(|line| !line.ends_with("| may import |"));
+    rows.skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .filter_map(|line| {
+            let cells: Vec<&str> = line.trim_matches('|').split(" | ").collect();
+            let (first, last) = (cells.first()?, cells.last()?);
+            let (always, in_tests) = last.split_once("tests:").unwrap_or((last, ""));
+            // What follows the last semicolon says what is never allowed.
+            let in_tests = in_tests.split(';').next().unwrap_or_default();
+            Some((
+                names(first).pop()?,
+                Allowed {
+                    always: names(always),
+                    in_tests: names(in_tests),
+                },
+            ))
+        })
+        .collect()
+}
+
+fn imports(package: &Package, table: &BTreeMap<String, Allowed>, broken: &mut Vec<String>) {
+    let Some(allowed) = table.get(package.row()) else {
         broken.push(format!(
-            "{}: not in the table of imports (xtask/src/tidy.rs and ARCHITECTURE.md)",
+            "{}: not in the table of imports in {TABLE}",
             package.name
         ));
         return;
@@ -170,12 +177,13 @@ fn imports(package: &Package, broken: &mut Vec<String>) {
     for (import, is_dev) in &package.imports {
         // A plugin is known by the folder in its name's first words.
         let group = if is_plugin_name(import) {
-            "plugins"
+            "plugins".to_owned()
         } else {
-            import.as_str()
+            import.clone()
         };
-        let in_dev = *is_dev && row(DEV_IMPORTS).is_some_and(|allowed| allowed.contains(&group));
-        if !allowed.contains(&group) && !in_dev {
+        let is_allowed =
+            allowed.always.contains(&group) || (*is_dev && allowed.in_tests.contains(&group));
+        if !is_allowed {
             broken.push(format!("{}: may not depend on {import}", package.name));
         }
     }
@@ -272,7 +280,19 @@ fn unsafe_code(root: &Path, broken: &mut Vec<String>) -> Result<()> {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::{Package, imports, kind_of};
+    use super::{Allowed, Package, import_table, imports, kind_of};
+
+    const DOCUMENT: &str = "\
+text
+
+| crate | holds | may import |
+|---|---|---|
+| `memory-api` | traits | nothing of ours |
+| `plugins/*` | one each | `memory-api`, `memory-text`; tests: `memory-conformance`; never another plugin |
+| `memory-plugins` | the set | `memory-api`, `plugins/*` |
+
+| other | table |
+";
 
     #[test]
     fn the_house_is_tidy() {
@@ -293,7 +313,7 @@ mod tests {
             imports: imported,
         };
         let mut broken = Vec::new();
-        imports(&package, &mut broken);
+        imports(&package, &import_table(DOCUMENT), &mut broken);
         broken
     }
 
@@ -315,6 +335,20 @@ mod tests {
             check("memory-chunker-markdown", false),
             ["memory-lexical-fts5: may not depend on memory-chunker-markdown"]
         );
+    }
+
+    #[test]
+    fn the_table_is_read_from_the_document() {
+        let strings = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let table = import_table(DOCUMENT);
+        assert_eq!(table.len(), 3);
+        assert_eq!(table["memory-api"], Allowed::default());
+        let plugins = Allowed {
+            always: strings(&["memory-api", "memory-text"]),
+            in_tests: strings(&["memory-conformance"]),
+        };
+        assert_eq!(table["plugins"], plugins);
+        assert_eq!(table["memory-plugins"].always, ["memory-api", "plugins"]);
     }
 
     #[test]
