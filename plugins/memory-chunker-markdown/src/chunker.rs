@@ -89,6 +89,7 @@ impl Chunker for MarkdownChunker {
         });
         let mut heading = None;
         let mut body = Vec::new();
+        let mut titles = Vec::new();
         // How many headings stand above the turns of a chat. A deeper heading belongs to its turn: it is formatting of what was
         // said, ends with the turn, and does not tear a section.
         let mut chat_depth = None;
@@ -100,6 +101,7 @@ impl Chunker for MarkdownChunker {
                     body.push(block);
                     continue;
                 }
+                titles.push(Piece::verbatim(block.span.clone()));
                 builder.section(
                     heading.replace(block.span.clone()),
                     &std::mem::take(&mut body),
@@ -119,6 +121,9 @@ impl Chunker for MarkdownChunker {
             body.push(block);
         }
         builder.section(heading, &body);
+        if builder.chunked.entries.is_empty() {
+            builder.titles_alone(&titles);
+        }
         builder
             .chunked
             .excluded
@@ -164,6 +169,26 @@ impl Builder<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// A note that is nothing but headings, such as `# Call the plumber`, says what it says in them.
+    fn titles_alone(&mut self, titles: &[Piece]) {
+        let titles: Vec<Piece> = titles
+            .iter()
+            .filter(|title| {
+                self.is_visible(title)
+                    && slice(self.cutter.text, title.span.clone()).contains(char::is_alphanumeric)
+            })
+            .cloned()
+            .collect();
+        for span in self.cutter.cut(None, &titles).entries {
+            self.chunked
+                .excluded
+                .retain(|left_out| left_out.end <= span.start || span.end <= left_out.start);
+            self.chunked
+                .entries
+                .push(DraftEntry::new(slice(self.cutter.text, span.clone()), span));
         }
     }
 

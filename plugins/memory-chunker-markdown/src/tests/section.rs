@@ -166,9 +166,9 @@ fn fence_ends_where_its_list_item_ends() {
 
 #[test]
 fn sections_without_text_are_excluded() {
-    let text = "---\n\n# Only\n\n## A heading\n\n***\n";
+    let text = "---\n\n# Only\n\n## A heading\n\n***\n\n# B\ntext";
     let chunked = sections(text);
-    assert_eq!(texts(&chunked), [""; 0]);
+    assert_eq!(texts(&chunked), ["# B\ntext"]);
     let excluded: Vec<_> = chunked
         .excluded
         .iter()
@@ -199,6 +199,26 @@ fn nothing_readable_is_nothing_stored() {
             assert_eq!(chunk(text, config(split, 400)).entries, [], "{text:?}");
         }
     }
+}
+
+#[test]
+fn note_of_headings_alone_is_an_entry() {
+    for split in [Split::Section, Split::Block] {
+        let chunked = chunk("# Call the plumber\n", config(split, 400));
+        assert_eq!(texts(&chunked), ["# Call the plumber"]);
+        assert_eq!(paths(&chunked), [""]);
+        let text = "---\ntags: [a]\n---\n# One\n\n---\n\n## 水泵\n";
+        let chunked = chunk(text, config(split, 400));
+        assert_eq!(texts(&chunked), ["# One\n\n---\n\n## 水泵"]);
+        assert_eq!(line_ranges(text, &chunked), [(4, 8)]);
+    }
+    let long = "# A heading of some words\n\n".repeat(60);
+    assert!(chunk(&long, config(Split::Section, 33)).entries.len() > 10);
+    // CH-06: beside text, a heading without text of its own is none.
+    assert_eq!(
+        texts(&sections("# One\n## Sub\n\n# Two\ntext")),
+        ["# Two\ntext"]
+    );
 }
 
 #[test]
