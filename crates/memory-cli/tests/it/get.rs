@@ -94,7 +94,7 @@ fn other_files_are_refused() {
     let program = Program::of(&[("memory/a.md", "pump"), ("secret.md", "secret")]);
     for path in [
         "secret.md",
-        "../work/secret.md",
+        "../desk/secret.md",
         "memory/../secret.md",
         "/etc/hostname",
         "memory",

@@ -10,7 +10,7 @@ fn a_new_workspace_is_made_indexed_and_searched() {
     let init = program.run(&["init"]).exits(0);
     assert!(
         init.stdout
-            .ends_with("work: made memory/, memory.toml, MEMORY.md\n"),
+            .ends_with("desk: made memory/, memory.toml, MEMORY.md\n"),
         "{}",
         init.stdout
     );

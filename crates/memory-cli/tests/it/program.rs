@@ -61,7 +61,7 @@ impl Program {
 
     /// The workspace. Its parent is the home folder.
     pub(crate) fn root(&self) -> PathBuf {
-        self.dir.path().join("work")
+        self.dir.path().join("desk")
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {

@@ -222,14 +222,14 @@ fn a_workspace_is_found_from_below_and_can_be_named() {
         run.stderr
     );
     let named = program
-        .run_in(&outside, &["--workspace", "work", "search", "pump"])
+        .run_in(&outside, &["--workspace", "desk", "search", "pump"])
         .exits(0);
     assert!(named.stdout.contains("MEMORY.md"));
     let run = program
         .run_in(&outside, &["--workspace", "nowhere", "search", "pump"])
         .exits(2);
     assert!(run.stderr.contains("there is no folder"), "{}", run.stderr);
-    let program = program.env("MEMORY_WORKSPACE", "work");
+    let program = program.env("MEMORY_WORKSPACE", "desk");
     assert!(
         program
             .run_in(&outside, &["search", "pump"])

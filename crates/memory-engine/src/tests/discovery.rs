@@ -18,7 +18,7 @@ impl Place {
             dir: tempfile::tempdir().unwrap(),
             documents: Documents::default(),
         };
-        fs::create_dir(place.dir.path().join("work")).unwrap();
+        fs::create_dir(place.dir.path().join("desk")).unwrap();
         for file in files {
             place.write(file, "text");
         }
@@ -26,7 +26,7 @@ impl Place {
     }
 
     fn path(&self, relative: &str) -> PathBuf {
-        self.dir.path().join("work").join(relative)
+        self.dir.path().join("desk").join(relative)
     }
 
     fn write(&self, relative: &str, content: &str) {
@@ -368,7 +368,7 @@ fn two_ways_to_one_file_give_one_document() {
         .extra("..")
         .extra("docs/b.md")
         .extra("memory");
-    assert_eq!(place.found(), ["../work/docs/b.md", "memory/a.md"]);
+    assert_eq!(place.found(), ["../desk/docs/b.md", "memory/a.md"]);
 }
 
 #[cfg(unix)]
@@ -442,10 +442,10 @@ fn a_link_inside_an_extra_folder_is_refused_but_the_folder_itself_may_be_one() {
 fn a_folder_beside_the_workspace_with_a_longer_name_is_outside() {
     // PS-03.
     let place = Place::new(&["memory/a.md"]);
-    fs::create_dir(place.dir.path().join("workspace")).unwrap();
-    fs::write(place.dir.path().join("workspace/key.md"), "key").unwrap();
-    place.refuses("../workspace/key.md");
-    place.refuses(place.dir.path().join("workspace/key.md").to_str().unwrap());
+    fs::create_dir(place.dir.path().join("desktop")).unwrap();
+    fs::write(place.dir.path().join("desktop/key.md"), "key").unwrap();
+    place.refuses("../desktop/key.md");
+    place.refuses(place.dir.path().join("desktop/key.md").to_str().unwrap());
     let place = Place::new(&["notes/a.md", "notes-old/b.md"]).extra("notes");
     assert_eq!(place.found(), ["notes/a.md"]);
     place.refuses("notes-old/b.md");
