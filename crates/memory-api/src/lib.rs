@@ -38,7 +38,7 @@ pub use error::{Error, ErrorKind, Result, Retry};
 pub use filter::Fields;
 pub use id::{ContentHash, EntryId, Fingerprint, Identity, Seq, StoreId};
 pub use lexical::{LexicalEntry, LexicalIndex, LexicalOp, LexicalQuery};
-pub use plugin::{Factory, Kind, Need, OpenContext, Opening, Plugin};
+pub use plugin::{Factory, Kind, Limits, Need, OpenContext, Opening, Plugin};
 pub use projection::{Batch, Hit, IndexStats, Projection, Watermark};
 pub use registry::{Registered, Registry};
 pub use reranker::{Candidate, Ranked, Reranker};

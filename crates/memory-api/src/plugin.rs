@@ -73,6 +73,45 @@ pub enum Need {
     Tokio,
 }
 
+/// The most that one call of a plugin may carry; `None` sets no bound. A fact about the backend, not a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Index: changes per batch, at least 1.
+    pub max_ops: Option<usize>,
+    /// Index: hits per search, at least 1.
+    pub max_k: Option<usize>,
+    /// Vector index: numbers per vector, at least 1.
+    pub max_dimensions: Option<usize>,
+}
+
+impl Limits {
+    /// No bound at all.
+    pub const NONE: Self = Self {
+        max_ops: None,
+        max_k: None,
+        max_dimensions: None,
+    };
+
+    /// Bounds the changes per batch.
+    pub const fn with_max_ops(mut self, max_ops: usize) -> Self {
+        self.max_ops = Some(max_ops);
+        self
+    }
+
+    /// Bounds the hits per search.
+    pub const fn with_max_k(mut self, max_k: usize) -> Self {
+        self.max_k = Some(max_k);
+        self
+    }
+
+    /// Bounds the numbers per vector.
+    pub const fn with_max_dimensions(mut self, max_dimensions: usize) -> Self {
+        self.max_dimensions = Some(max_dimensions);
+        self
+    }
+}
+
 /// What a factory gets.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
@@ -193,6 +232,8 @@ pub struct Plugin {
     pub check_config: fn(&serde_json::Value) -> Result<()>,
     /// The most it can do under any config.
     pub capabilities: Capabilities,
+    /// The most that one call may carry. The engine keeps within it.
+    pub limits: Limits,
     /// What it needs from the machine.
     pub needs: &'static [Need],
 }
@@ -213,6 +254,7 @@ impl Plugin {
             schema: || schemars::SchemaGenerator::default().into_root_schema_for::<C>(),
             check_config: |value| parse_config::<C>(value).map(drop),
             capabilities: Capabilities::NONE,
+            limits: Limits::NONE,
             needs: &[],
         }
     }
@@ -220,6 +262,12 @@ impl Plugin {
     /// Declares what it can do.
     pub const fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
         self.capabilities = capabilities;
+        self
+    }
+
+    /// Declares the most that one call may carry.
+    pub const fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -254,6 +302,7 @@ impl fmt::Debug for Plugin {
             .field("kind", &self.kind())
             .field("version", &self.version)
             .field("capabilities", &self.capabilities)
+            .field("limits", &self.limits)
             .field("needs", &self.needs)
             .finish_non_exhaustive()
     }

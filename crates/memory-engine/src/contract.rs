@@ -7,7 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use memory_api::{
     Batch, Capabilities, Chunked, Chunker, Document, EntryId, Error, ErrorKind, Fingerprint, Hit,
-    Identity, IndexStats, LexicalIndex, LexicalOp, LexicalQuery, Projection, Result, Watermark,
+    Identity, IndexStats, LexicalIndex, LexicalOp, LexicalQuery, Limits, Plugin, Projection,
+    Result, Watermark,
 };
 
 fn broken(plugin: &str, operation: &str, what: impl Into<String>) -> Error {
@@ -77,20 +78,29 @@ impl Chunker for ContractChunker {
 pub(crate) struct ContractLexical {
     name: &'static str,
     declared: Capabilities,
+    limits: Limits,
     inner: Arc<dyn LexicalIndex>,
 }
 
 impl ContractLexical {
-    /// Wraps the index of this plugin name and declaration.
-    pub(crate) fn new(
-        name: &'static str,
-        declared: Capabilities,
-        inner: Arc<dyn LexicalIndex>,
-    ) -> Self {
+    /// Wraps the index of this plugin.
+    pub(crate) fn new(plugin: &Plugin, inner: Arc<dyn LexicalIndex>) -> Self {
         Self {
-            name,
-            declared,
+            name: plugin.name,
+            declared: plugin.capabilities,
+            limits: plugin.limits,
             inner,
+        }
+    }
+
+    /// Refuses what the plugin cannot carry in one call.
+    fn within(&self, what: &str, n: usize, limit: Option<usize>) -> Result<()> {
+        match limit {
+            Some(limit) if n > limit => {
+                let message = format!("{n} {what} are more than the {limit} of one call");
+                Err(Error::new(ErrorKind::Unsupported, message).with_plugin(self.name))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -128,6 +138,7 @@ impl Projection<LexicalOp> for ContractLexical {
                 "the batch is out of order",
             ));
         }
+        self.within("changes", batch.ops.len(), self.limits.max_ops)?;
         self.named("apply", self.inner.apply(batch).await)
     }
 
@@ -161,6 +172,7 @@ impl LexicalIndex for ContractLexical {
                 "the allowed ids are not ascending",
             ));
         }
+        self.within("hits", query.k, self.limits.max_k)?;
         let hits = self.named("search", self.inner.search(query).await)?;
         if hits.len() > query.k {
             return self.broken(

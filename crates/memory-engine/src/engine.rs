@@ -83,7 +83,9 @@ impl Engine {
             return Ok(());
         }
         match WriterLock::try_take(&self.options.state_dir)? {
-            Ok(_lock) => feed::catch_up(&live.store, &**lexical, |_| {}).await,
+            Ok(_lock) => {
+                feed::catch_up(&live.store, &**lexical, self.lexical.plugin.limits, |_| {}).await
+            }
             Err(_) => Ok(()),
         }
     }
@@ -179,7 +181,13 @@ impl Engine {
         let begin = self.clock.monotonic();
         let found = self
             .on_live(async |live| {
-                let mut response = search::search(live, &self.options.namespace, request).await?;
+                let mut response = search::search(
+                    live,
+                    self.lexical.plugin.limits,
+                    &self.options.namespace,
+                    request,
+                )
+                .await?;
                 if let Some(other) = state_dir::other_workspace(&live.store, &self.options).await? {
                     response
                         .warnings

@@ -1,4 +1,4 @@
-use memory_api::{Batch, LexicalIndex, Result, Seq, Watermark};
+use memory_api::{Batch, LexicalIndex, Limits, Result, Seq, Watermark};
 
 use crate::store::Store;
 
@@ -33,6 +33,7 @@ pub(crate) async fn standing(store: &Store, lexical: &dyn LexicalIndex) -> Resul
 pub(crate) async fn catch_up(
     store: &Store,
     lexical: &dyn LexicalIndex,
+    limits: Limits,
     mut progress: impl FnMut(u64),
 ) -> Result<()> {
     let mut after = lexical
@@ -40,9 +41,12 @@ pub(crate) async fn catch_up(
         .await?
         .map_or(Seq(0), |watermark| watermark.seq);
     let begin = after;
+    let page = limits
+        .max_ops
+        .map_or(PAGE, |max_ops| max_ops.clamp(1, PAGE));
     loop {
-        let ops = store.lexical_ops(after, PAGE).await?;
-        let is_last = ops.len() < PAGE;
+        let ops = store.lexical_ops(after, page).await?;
+        let is_last = ops.len() < page;
         let mut batch = Batch::new(store.id(), ops);
         if is_last {
             // Numbers without a row left (an entry that changed twice) raise the watermark all the same.

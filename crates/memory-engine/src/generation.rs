@@ -96,7 +96,7 @@ async fn open_lexical(part: &Part, dir: &Path, read_only: bool) -> Result<Arc<dy
     let inner = open(context)
         .await
         .map_err(|err| err.with_plugin(part.plugin.name).with_operation("open"))?;
-    let checked = ContractLexical::new(part.plugin.name, part.plugin.capabilities, inner);
+    let checked = ContractLexical::new(part.plugin, inner);
     checked.check_declaration()?;
     Ok(Arc::new(checked))
 }

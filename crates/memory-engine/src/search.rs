@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp as Instant;
-use memory_api::{Error, ErrorKind, Hit, LexicalIndex, LexicalQuery, Result, Timestamp};
+use memory_api::{Error, ErrorKind, Hit, LexicalIndex, LexicalQuery, Limits, Result, Timestamp};
 use memory_text::Query;
 use serde::{Serialize, Serializer};
 
@@ -139,6 +139,7 @@ pub struct Scores {
 /// Answers a question from what is live.
 pub(crate) async fn search(
     live: &Live,
+    limits: Limits,
     namespace: &str,
     request: &SearchRequest,
 ) -> Result<SearchResponse> {
@@ -170,7 +171,8 @@ pub(crate) async fn search(
         .store
         .allowed(namespace.to_owned(), request.filter.clone())
         .await?;
-    let k = max_results.saturating_mul(request.candidate_multiplier.max(1));
+    let wanted = max_results.saturating_mul(request.candidate_multiplier.max(1));
+    let k = limits.max_k.map_or(wanted, |max_k| wanted.min(max_k));
     let mut lexical_query = LexicalQuery::new(&request.query, k);
     if let Some(allowed) = &allowed {
         lexical_query = lexical_query.with_allowed(allowed);

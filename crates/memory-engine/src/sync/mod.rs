@@ -327,9 +327,14 @@ impl Syncer<'_> {
                 "the index follows another store than the one it was opened for",
             ));
         };
-        feed::catch_up(&target.store, &*target.lexical, |done| {
-            self.progress(Phase::Words, done, total);
-        })
+        feed::catch_up(
+            &target.store,
+            &*target.lexical,
+            self.lexical.plugin.limits,
+            |done| {
+                self.progress(Phase::Words, done, total);
+            },
+        )
         .await?;
         report.entries = target
             .store

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use futures::executor::block_on;
 use memory_api::{
     Batch, Capabilities, Capability, Chunked, Chunker, Document, DraftEntry, EntryId, ErrorKind,
-    Fingerprint, Hit, Identity, IndexStats, LexicalIndex, LexicalOp, LexicalQuery, Projection,
-    Result, Seq, StoreId, Watermark,
+    Factory, Fingerprint, Hit, Identity, IndexStats, LexicalIndex, LexicalOp, LexicalQuery, Limits,
+    OpenContext, Opening, Plugin, Projection, Result, Seq, StoreId, Watermark,
 };
 
 use crate::contract::{ContractChunker, ContractLexical};
@@ -66,12 +66,24 @@ impl LexicalIndex for Scripted {
     }
 }
 
+fn open(_: OpenContext<'_>) -> Opening<'_, dyn LexicalIndex> {
+    Box::pin(async { Ok(Arc::new(Scripted::default()) as Arc<dyn LexicalIndex>) })
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Config {}
+
+const PLUGIN: Plugin = Plugin::new::<Config>(
+    "scripted",
+    "1.0.0",
+    "answers as told",
+    Factory::Lexical(open),
+)
+.with_capabilities(Capabilities::of(&[Capability::PhraseQuery]))
+.with_limits(Limits::NONE.with_max_ops(2).with_max_k(3));
+
 fn wrapped(inner: Scripted) -> ContractLexical {
-    ContractLexical::new(
-        "scripted",
-        Capabilities::of(&[Capability::PhraseQuery]),
-        Arc::new(inner),
-    )
+    ContractLexical::new(&PLUGIN, Arc::new(inner))
 }
 
 fn hit(id: u128, score: f32) -> Hit {
@@ -182,12 +194,32 @@ fn a_request_out_of_order_never_reaches_the_plugin() {
 }
 
 #[test]
-fn a_capability_that_was_not_declared_is_refused() {
-    let index = ContractLexical::new(
-        "scripted",
-        Capabilities::NONE,
-        Arc::new(Scripted::default()),
+fn what_the_plugin_cannot_carry_never_reaches_it() {
+    let index = wrapped(Scripted::default());
+    assert!(block_on(index.search(&LexicalQuery::new("x", 3))).is_ok());
+    let err = block_on(index.search(&LexicalQuery::new("x", 4))).unwrap_err();
+    assert_eq!(err.kind(), ErrorKind::Unsupported);
+    assert_eq!(
+        err.to_string(),
+        "scripted: 4 hits are more than the 3 of one call"
     );
+    let batch = |n: u64| {
+        let ops = (1..=n)
+            .map(|seq| (Seq(seq), LexicalOp::Delete(EntryId(1))))
+            .collect();
+        Batch::new(StoreId(1), ops)
+    };
+    assert!(block_on(index.apply(&batch(2))).is_ok());
+    assert_eq!(
+        block_on(index.apply(&batch(3))).unwrap_err().kind(),
+        ErrorKind::Unsupported
+    );
+}
+
+#[test]
+fn a_capability_that_was_not_declared_is_refused() {
+    let undeclared = PLUGIN.with_capabilities(Capabilities::NONE);
+    let index = ContractLexical::new(&undeclared, Arc::new(Scripted::default()));
     assert!(
         index
             .check_declaration()
