@@ -9,6 +9,9 @@ use crate::manifest::{IndexFolder, Manifest, StoreFolder, io_error, sync_dir};
 use crate::options::{Options, Part};
 use crate::store::Store;
 
+/// What to do about an index that cannot be used as it is.
+const BUILD_ANEW: &str = "run `memory index` to build it anew; nothing else is lost";
+
 /// The folder below the state folder that holds all generations.
 pub(crate) const GENERATIONS: &str = "gen";
 
@@ -34,6 +37,8 @@ impl Live {
         let store = Store::open(&dir, manifest.store.id, options.read_only).await?;
         let lexical = match open_named(options, part, &manifest.lexical).await {
             Ok(lexical) => Slot::Open(lexical),
+            // A plugin knows that its file is damaged, not how a person gets a new one.
+            Err(err) if err.kind() == ErrorKind::Corrupt => Slot::Closed(err.with_hint(BUILD_ANEW)),
             Err(err) => Slot::Closed(err),
         };
         Ok(Self {
@@ -64,7 +69,7 @@ async fn open_named(
             ErrorKind::Unavailable,
             format!("the index was built by `{was}`, configured is `{is}`"),
         )
-        .with_hint("run `memory index` to build it anew; nothing else is lost")
+        .with_hint(BUILD_ANEW)
     };
     if folder.plugin != part.plugin.name {
         return Err(stale(&folder.plugin, part.plugin.name));

@@ -43,14 +43,20 @@ pub(crate) fn prepare(dir: &Path, discovery: &Discovery) -> Result<()> {
     }
 }
 
-/// A folder whose first sync died early has the ignore file alone; one that was copied may lack it. Links inside are not ours.
+/// A folder that was copied may lack the ignore file. Links inside are not ours.
 fn is_ours(dir: &Path) -> bool {
     if dir.join(GENERATIONS).is_symlink() {
         return false;
     }
-    let is_marked =
-        fs::read_to_string(dir.join(".gitignore")).is_ok_and(|text| text.starts_with(MARK));
-    is_marked || Manifest::read(dir).is_ok_and(|manifest| manifest.is_some())
+    let mark = fs::read_to_string(dir.join(".gitignore"));
+    // Another process may be writing the mark at this moment, or have died over it.
+    let begins_mark = mark
+        .as_ref()
+        .is_ok_and(|text| MARK.starts_with(text.as_str()));
+    let is_alone = || fs::read_dir(dir).is_ok_and(|entries| entries.count() == 1);
+    mark.is_ok_and(|text| text.starts_with(MARK))
+        || (begins_mark && is_alone())
+        || Manifest::read(dir).is_ok_and(|manifest| manifest.is_some())
 }
 
 /// Returns the workspace that the store was filled from for this namespace, if that is another one. A folder inside its workspace

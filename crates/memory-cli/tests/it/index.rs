@@ -206,3 +206,34 @@ fn status_compares_files_and_index() {
     assert_eq!(json["indexed"], true);
     assert_eq!(json["lexical"]["entries"], 1);
 }
+
+#[test]
+fn a_damaged_index_by_words_is_told_with_its_remedy() {
+    let program = Program::of(&[("memory/a.md", "pump")]);
+    program.run(&["index"]).exits(0);
+    program.write(
+        ".memory/gen/1-lexical-fts5/index.db",
+        "no database ".repeat(1_000),
+    );
+    let run = program.run(&["search", "pump"]).exits(0);
+    assert!(
+        run.stderr
+            .contains("warning: words: fts5: failed to open: "),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stderr
+            .contains("(run `memory index` to build it anew; nothing else is lost)"),
+        "{}",
+        run.stderr
+    );
+    program.run(&["index"]).exits(0);
+    assert!(
+        program
+            .run(&["search", "pump"])
+            .exits(0)
+            .stdout
+            .contains("memory/a.md")
+    );
+}

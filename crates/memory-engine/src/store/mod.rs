@@ -80,9 +80,9 @@ pub(crate) struct NewDocument {
     pub(crate) hash: ContentHash,
     pub(crate) cut_by: ContentHash,
     pub(crate) stamp: Stamp,
-    pub(crate) title: Option<String>,
     pub(crate) created: Option<Timestamp>,
     pub(crate) time: Timestamp,
+    /// For the report; not stored.
     pub(crate) warnings: Vec<String>,
     pub(crate) entries: Vec<NewEntry>,
 }

@@ -19,10 +19,8 @@ CREATE TABLE documents (
     size      INTEGER NOT NULL,
     mtime_ns  INTEGER NOT NULL,
     inode     INTEGER NOT NULL,
-    title     TEXT,
     created   INTEGER,
     time      INTEGER NOT NULL,
-    warnings  TEXT    NOT NULL,
     UNIQUE (namespace, source, path)
 );
 

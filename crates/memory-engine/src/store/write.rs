@@ -129,11 +129,11 @@ impl Writer<'_> {
             .conn
             .prepare_cached(
                 "INSERT INTO documents
-                   (namespace, source, path, hash, cut_by, size, mtime_ns, inode, title, created, time, warnings)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+                   (namespace, source, path, hash, cut_by, size, mtime_ns, inode, created, time)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
                  ON CONFLICT (namespace, source, path) DO UPDATE SET
                    hash = excluded.hash, cut_by = excluded.cut_by, size = excluded.size, mtime_ns = excluded.mtime_ns, inode = excluded.inode,
-                   title = excluded.title, created = excluded.created, time = excluded.time, warnings = excluded.warnings
+                   created = excluded.created, time = excluded.time
                  RETURNING doc",
             )?
             .query_row(
@@ -146,10 +146,8 @@ impl Writer<'_> {
                     document.stamp.size.cast_signed(),
                     document.stamp.mtime_ns,
                     document.stamp.inode.cast_signed(),
-                    document.title,
                     document.created.map(|time| time.0),
                     document.time.0,
-                    json(&document.warnings)?,
                 ],
                 |row| row.get(0),
             )?;

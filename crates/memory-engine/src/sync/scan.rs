@@ -188,7 +188,6 @@ impl Scan {
             cut_by: self.cut_by,
             stamp: content.stamp,
             created: document::document_created(path, &meta),
-            title: meta.title,
             time,
             warnings: content.warning.into_iter().chain(of_chunker).collect(),
             entries,

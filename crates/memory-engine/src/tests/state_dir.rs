@@ -50,6 +50,23 @@ fn a_folder_with_other_content_is_refused_and_left_as_it_is() {
 }
 
 #[test]
+fn a_folder_whose_mark_is_half_written_is_ours_and_only_then() {
+    let dir = tempfile::tempdir().unwrap();
+    let (workspace, state) = (dir.path().join("w"), dir.path().join("s"));
+    fs::create_dir_all(&workspace).unwrap();
+    fs::create_dir_all(&state).unwrap();
+    for half in ["", "# An index that can be"] {
+        fs::write(state.join(".gitignore"), half).unwrap();
+        prepare_in(&workspace, &state).unwrap();
+    }
+    fs::write(state.join("notes.md"), "mine").unwrap();
+    assert_eq!(
+        prepare_in(&workspace, &state).unwrap_err().kind(),
+        ErrorKind::InvalidInput
+    );
+}
+
+#[test]
 fn a_folder_of_memory_files_is_no_state_folder() {
     let dir = tempfile::tempdir().unwrap();
     let workspace = dir.path().join("w");

@@ -7,26 +7,8 @@ use memory_api::Timestamp;
 
 use crate::notes::Notes;
 
-const PREFERENCES: &str = "\
----
-type: user_preference
-created: 2026-05-01
-updated: 2026-05-18
-tags: [偏好, 语言, 工具]
----
-# 用户偏好
-## 编程语言
-- 喜欢 TypeScript
-- 不喜欢 any 类型逃逸
-
-## 代码风格
-- 使用 Prettier
-- 喜欢小函数、低嵌套
-
-## 沟通方式
-- 先给结论，再解释
-- 不喜欢废话
-";
+const PREFERENCES: &str =
+    include_str!("../../../../examples/workspaces/chinese/memory/用户偏好.md");
 
 #[test]
 fn the_preferences_give_three_entries_with_their_lines_and_headings() {
