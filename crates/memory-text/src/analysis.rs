@@ -35,7 +35,8 @@ pub struct Token<'a> {
 
 /// Calls `sink` with every token of the text, in order of position.
 ///
-/// The first token of a position is the word itself; a compound's whole, a pair and stems follow at the same position. A compound
+/// The first token of a position is the word itself; a compound's whole, a name such as `camelCase` or `server2` inside of one, a
+/// pair and stems follow at the same position. A compound
 /// takes as many positions as it has parts, a solid run as many as it has characters. Nothing is left out: no stop words, no
 /// short words.
 pub fn analyze(text: &str, sink: &mut dyn FnMut(Token<'_>)) {
@@ -79,10 +80,14 @@ fn tokens(
                 }
             }
         }
-        if let Some(word) = &part.undivided {
-            let text = segment.undivided(word);
-            if whole.as_ref().is_none_or(|(whole, _)| *whole != text) {
-                send(text, Form::Exact, word.range.clone());
+        let is_whole = |text: &str| whole.as_ref().is_some_and(|(whole, _)| *whole == text);
+        let word = part
+            .undivided
+            .as_ref()
+            .map(|word| (segment.undivided(word), word.range.clone()));
+        for (text, range) in segment.run(part).into_iter().chain(word) {
+            if !is_whole(text) {
+                send(text, Form::Exact, range);
             }
         }
         if segment.is_solid() {

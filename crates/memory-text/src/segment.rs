@@ -30,6 +30,8 @@ pub(crate) struct Part {
     pub(crate) is_word: bool,
     /// Of the first part of a word that digits divide: the undivided word.
     pub(crate) undivided: Option<Undivided>,
+    /// Of the first part of a run that humps divide: the run as who types in lower case writes it, and its bytes of the source.
+    run: Option<(Range<usize>, Range<usize>)>,
 }
 
 /// A word of letters and digits, such as `server2`. Its parts can be searched for, but it stands for itself alone: to who asks
@@ -81,6 +83,12 @@ impl<'a> Segment<'a> {
     /// The word of letters and digits as it is compared.
     pub(crate) fn undivided(&self, word: &Undivided) -> &'a str {
         slice(self.buffer, word.text.clone())
+    }
+
+    /// The run that begins with this part, where humps divide it: `camelcase` of `camelCase`.
+    pub(crate) fn run(&self, part: &Part) -> Option<(&'a str, Range<usize>)> {
+        let (text, range) = part.run.as_ref()?;
+        Some((slice(self.buffer, text.clone()), range.clone()))
     }
 
     /// The part in lower case with its accents.
@@ -187,6 +195,7 @@ impl Segmenter {
             range,
             is_word: !word.starts_with(|c: char| c.is_ascii_digit()),
             undivided: None,
+            run: None,
         });
         self.segment(None, false)
     }
@@ -297,12 +306,24 @@ impl Segmenter {
             self.part(run);
             return;
         }
+        let first = self.parts.len();
         let mut start = 0;
         for at in (1..run.len()).filter(|&at| is_hump(run, at)) {
             self.word(run.get(start..at).unwrap_or_default());
             start = at;
         }
         self.word(run.get(start..).unwrap_or_default());
+        if humps == 0 {
+            return;
+        }
+        let start = self.buffer.len();
+        for unit in run {
+            push_folded(unit.ch, &mut self.buffer);
+        }
+        let text = start..self.buffer.len();
+        if let Some(part) = self.parts.get_mut(first) {
+            part.run = Some((text, source(run)));
+        }
     }
 
     /// Adds the parts of a word, which digits may divide.
@@ -353,6 +374,7 @@ impl Segmenter {
             range: source(units),
             is_word: !units.iter().any(|unit| unit.ch.is_numeric()),
             undivided: None,
+            run: None,
         });
     }
 
@@ -374,6 +396,7 @@ impl Segmenter {
                 range: source(character),
                 is_word: false,
                 undivided: None,
+                run: None,
             });
             rest = next;
         }

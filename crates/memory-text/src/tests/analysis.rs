@@ -66,6 +66,14 @@ fn a_word_with_a_number_is_found_by_its_word_but_asks_for_itself_alone() {
 }
 
 #[test]
+fn a_camel_case_name_inside_a_compound_is_found_in_lower_case() {
+    assert!(finds("camelcase", "the camelCase's config"));
+    assert!(finds("camelcase's", "camelCase's"));
+    assert!(finds("mainloop", "src/mainLoop.rs"));
+    assert_eq!(exact("a.bC"), ["a", "a.bc", "b", "bc", "c"]);
+}
+
+#[test]
 fn a_hash_has_no_parts() {
     assert_eq!(exact("commit a3f9c2e1b2d4"), ["commit", "a3f9c2e1b2d4"]);
 }
