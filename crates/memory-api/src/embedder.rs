@@ -104,6 +104,9 @@ impl Matrix {
 
 /// Turns texts into vectors.
 ///
+/// Opening one is cheap and tells its space; a model is loaded by the first [`embed`](Embedder::embed), once, since many a search
+/// needs none.
+///
 /// # Contract
 ///
 /// 1. One row per text, in order, of the dimensions of [`space`](Embedder::space), finite, of length 1 where the space says so.

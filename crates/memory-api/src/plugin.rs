@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     Capabilities, Chunker, DecayPolicy, Embedder, EmbeddingSpace, Error, ErrorKind, LexicalIndex,
-    Reranker, Result, VectorIndex, parse_config,
+    Models, Reranker, Result, VectorIndex, parse_config,
 };
 
 /// A place in the config that plugins fill.
@@ -124,6 +124,8 @@ pub struct OpenContext<'a> {
     pub read_only: bool,
     /// The space of the vectors; there for vector indexes.
     pub space: Option<&'a EmbeddingSpace>,
+    /// The folder of caches that all workspaces share; there for plugins that need [`Need::ModelFile`].
+    pub cache_dir: Option<&'a Path>,
 }
 
 impl<'a> OpenContext<'a> {
@@ -134,6 +136,7 @@ impl<'a> OpenContext<'a> {
             dir: None,
             read_only: false,
             space: None,
+            cache_dir: None,
         }
     }
 
@@ -155,6 +158,12 @@ impl<'a> OpenContext<'a> {
         self
     }
 
+    /// Adds the folder of caches.
+    pub fn with_cache_dir(mut self, cache_dir: &'a Path) -> Self {
+        self.cache_dir = Some(cache_dir);
+        self
+    }
+
     /// Returns the plugin's folder.
     ///
     /// # Errors
@@ -165,6 +174,30 @@ impl<'a> OpenContext<'a> {
             Error::new(
                 ErrorKind::Internal,
                 "the plugin was opened without a folder",
+            )
+        })
+    }
+
+    /// Returns the space of the vectors.
+    ///
+    /// # Errors
+    ///
+    /// `Internal` when the caller gave none.
+    pub fn require_space(&self) -> Result<&'a EmbeddingSpace> {
+        self.space
+            .ok_or_else(|| Error::new(ErrorKind::Internal, "the plugin was opened without a space"))
+    }
+
+    /// Returns the folder of caches.
+    ///
+    /// # Errors
+    ///
+    /// `Internal` when the caller gave none.
+    pub fn require_cache_dir(&self) -> Result<&'a Path> {
+        self.cache_dir.ok_or_else(|| {
+            Error::new(
+                ErrorKind::Internal,
+                "the plugin was opened without a folder of caches",
             )
         })
     }
@@ -236,6 +269,8 @@ pub struct Plugin {
     pub limits: Limits,
     /// What it needs from the machine.
     pub needs: &'static [Need],
+    /// The model files it can use, if it uses any.
+    pub models: Option<Models>,
 }
 
 impl Plugin {
@@ -256,6 +291,7 @@ impl Plugin {
             capabilities: Capabilities::NONE,
             limits: Limits::NONE,
             needs: &[],
+            models: None,
         }
     }
 
@@ -274,6 +310,12 @@ impl Plugin {
     /// Declares what it needs.
     pub const fn with_needs(mut self, needs: &'static [Need]) -> Self {
         self.needs = needs;
+        self
+    }
+
+    /// Declares the model files it can use.
+    pub const fn with_models(mut self, models: Models) -> Self {
+        self.models = Some(models);
         self
     }
 
