@@ -199,7 +199,7 @@ pub(crate) fn entry_id(
 /// What a file name says about the day its content belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NameDate {
-    /// `YYYY-MM-DD` alone or before `-`; midnight UTC.
+    /// `YYYY-MM-DD` alone or before `-` and a word; midnight UTC.
     Day(Timestamp),
     /// It has the form of a date, but there is no such day.
     Impossible,
@@ -213,7 +213,7 @@ pub(crate) fn name_date(path: &str) -> NameDate {
     let Some((date, rest)) = stem.split_at_checked(10) else {
         return NameDate::None;
     };
-    if !(rest.is_empty() || rest.starts_with('-')) {
+    if !(rest.is_empty() || (rest.starts_with('-') && rest.len() > 1)) {
         return NameDate::None;
     }
     let parts: Vec<&str> = date.split('-').collect();

@@ -1,16 +1,20 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
-use memory_api::{Chunker, Error, ErrorKind, Result};
+use memory_api::{Chunker, Error, ErrorKind, Limits, Result};
 
+use crate::candidates;
 use crate::clock::Clock;
+use crate::contract::ContractReranker;
 use crate::discovery::Discovery;
 use crate::document;
-use crate::feed::{self, Standing};
+use crate::embedding::Model;
+use crate::feed::{self, Meaning, Standing, Words};
+use crate::freshness::Freshness;
 use crate::generation::{self, Live, Slot};
 use crate::lock::WriterLock;
 use crate::manifest::Manifest;
 use crate::options::{Options, Part, Parts};
-use crate::search::{self, SearchRequest, SearchResponse};
+use crate::search::{self, SearchRequest, SearchResponse, Searcher};
 use crate::state_dir;
 use crate::status::Status;
 use crate::sync::{SyncReport, SyncRequest, Syncer, namespace_key};
@@ -28,6 +32,10 @@ pub struct Engine {
     options: Options,
     chunkers: Vec<Arc<dyn Chunker>>,
     lexical: Part,
+    /// Both or none: an index by meaning needs an embedder, and an embedder an index.
+    meaning: Option<(Part, Model)>,
+    rerankers: Vec<ContractReranker>,
+    freshness: Freshness,
     clock: Arc<dyn Clock>,
     live: RwLock<Option<Arc<Live>>>,
 }
@@ -55,10 +63,21 @@ impl Engine {
     pub async fn open(mut options: Options, parts: Parts, clock: Arc<dyn Clock>) -> Result<Self> {
         let chunkers = generation::open_chunkers(&parts.chunkers)?;
         options.read_only |= state_dir::is_read_only(&options.state_dir);
+        let policy = parts
+            .decay
+            .as_ref()
+            .map(generation::open_decay)
+            .transpose()?;
         let engine = Self {
+            freshness: Freshness::new(policy, &options.evergreen)?,
             options,
             chunkers,
             lexical: parts.lexical,
+            meaning: parts
+                .vector
+                .zip(parts.embedder)
+                .map(|(vector, embedder)| (vector, Model::new(embedder))),
+            rerankers: generation::open_rerankers(&parts.rerankers).await?,
             clock,
             live: RwLock::new(None),
         };
@@ -69,25 +88,54 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Feeds an index what an interrupted sync left undone. Only the holder of the writer lock may; others answer `degraded`.
+    /// Feeds the indexes what an interrupted sync left undone. Only the holder of the writer lock may; others answer `degraded`.
     async fn replay(&self, live: &Live) -> Result<()> {
-        let Slot::Open(lexical) = &live.lexical else {
+        if self.options.read_only {
+            return Ok(());
+        }
+        let is_behind = |standing| matches!(standing, Standing::Behind(1..));
+        let words = Words(&live.store);
+        let lexical = match &live.lexical {
+            Slot::Open(index) if is_behind(feed::standing(&words, &**index).await?) => Some(index),
+            _ => None,
+        };
+        let vector = match (&live.vector, &live.vectors) {
+            (Some(Slot::Open(index)), Some(vectors)) => {
+                let changes = Meaning {
+                    store: &live.store,
+                    vectors,
+                    space: index.space(),
+                };
+                // What the store says of vectors is of one space; an index of another one is not fed from it.
+                let is_same = live.store.vector_space().await?.as_ref() == Some(index.space());
+                let lags = is_same && is_behind(feed::standing(&changes, &**index).await?);
+                lags.then_some((index, changes))
+            }
+            _ => None,
+        };
+        if lexical.is_none() && vector.is_none() {
+            return Ok(());
+        }
+        let Ok(_lock) = WriterLock::try_take(&self.options.state_dir)? else {
             return Ok(());
         };
-        if self.options.read_only
-            || !matches!(
-                feed::standing(&live.store, &**lexical).await?,
-                Standing::Behind(1..)
-            )
-        {
-            return Ok(());
+        if let Some(index) = lexical {
+            feed::catch_up(&words, &**index, self.lexical.plugin.limits, |_| {}).await?;
         }
-        match WriterLock::try_take(&self.options.state_dir)? {
-            Ok(_lock) => {
-                feed::catch_up(&live.store, &**lexical, self.lexical.plugin.limits, |_| {}).await
-            }
-            Err(_) => Ok(()),
+        if let Some((index, changes)) = vector {
+            feed::catch_up(&changes, &**index, self.vector_limits(), |_| {}).await?;
         }
+        Ok(())
+    }
+
+    fn vector_part(&self) -> Option<&Part> {
+        self.meaning.as_ref().map(|(vector, _)| vector)
+    }
+
+    fn vector_limits(&self) -> Limits {
+        self.vector_part()
+            .map(|part| part.plugin.limits)
+            .unwrap_or_default()
     }
 
     /// Returns what the manifest names now. A manifest that another process published since is noticed here.
@@ -103,19 +151,18 @@ impl Engine {
                 return Ok(None);
             };
             // A closed slot is tried again: what was wrong may have passed.
-            let is_usable =
-                |open: &Arc<Live>| open.manifest == wanted && matches!(open.lexical, Slot::Open(_));
+            let is_usable = |open: &Arc<Live>| open.manifest == wanted && open.is_whole();
             if let Some(open) = open.filter(is_usable) {
                 return Ok(Some(open));
             }
-            let opened = Live::open(&self.options, &self.lexical, wanted.clone()).await;
-            if !matches!(
-                &opened,
-                Ok(Live {
-                    lexical: Slot::Open(_),
-                    ..
-                })
-            ) {
+            let opened = Live::open(
+                &self.options,
+                &self.lexical,
+                self.vector_part(),
+                wanted.clone(),
+            )
+            .await;
+            if !opened.as_ref().is_ok_and(Live::is_whole) {
                 // A sync may have published and removed the folders between our look and our opening.
                 let again = Manifest::read(&self.options.state_dir)?;
                 if again.as_ref() != Some(&wanted) {
@@ -165,6 +212,8 @@ impl Engine {
             options: &self.options,
             chunkers: &self.chunkers,
             lexical: &self.lexical,
+            vector: self.vector_part(),
+            model: self.meaning.as_ref().map(|(_, model)| model),
             clock: &*self.clock,
             request,
         };
@@ -181,13 +230,22 @@ impl Engine {
         let begin = self.clock.monotonic();
         let found = self
             .on_live(async |live| {
-                let mut response = search::search(
+                let searcher = Searcher {
                     live,
-                    self.lexical.plugin.limits,
-                    &self.options.namespace,
-                    request,
-                )
-                .await?;
+                    options: &self.options,
+                    lexical_limits: self.lexical.plugin.limits,
+                    meaning: self
+                        .meaning
+                        .as_ref()
+                        .map(|(vector, model)| candidates::Meaning {
+                            model,
+                            limits: vector.plugin.limits,
+                        }),
+                    freshness: &self.freshness,
+                    rerankers: &self.rerankers,
+                    now: self.clock.now(),
+                };
+                let mut response = searcher.search(request).await?;
                 if let Some(other) = state_dir::other_workspace(&live.store, &self.options).await? {
                     response
                         .warnings
@@ -231,7 +289,8 @@ impl Engine {
     /// As [`search`](Self::search).
     pub async fn status(&self) -> Result<Status> {
         let walk = self.discovery()?.walk();
-        let files = Status::of_files(&self.options, self.lexical.plugin.name, walk);
+        let vector = self.vector_part().map(|part| part.plugin.name);
+        let files = Status::of_files(&self.options, self.lexical.plugin.name, vector, walk);
         let whole = self
             .on_live(async |live| {
                 files

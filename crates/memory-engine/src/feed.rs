@@ -1,6 +1,11 @@
-use memory_api::{Batch, LexicalIndex, Limits, Result, Seq, Watermark};
+//! Brings an index up to its store.
 
-use crate::store::Store;
+use memory_api::{
+    Batch, EmbeddingSpace, LexicalOp, Limits, Projection, Result, Role, Seq, VectorOp, Watermark,
+};
+
+use crate::store::{Store, VectorChange};
+use crate::vectors::Vectors;
 
 /// Changes per batch.
 const PAGE: usize = 1_000;
@@ -14,51 +19,167 @@ pub(crate) enum Standing {
     Lost,
 }
 
-/// Compares an index's watermark with its store.
-pub(crate) async fn standing(store: &Store, lexical: &dyn LexicalIndex) -> Result<Standing> {
-    let last = store.last_seq().await?;
-    Ok(match lexical.watermark().await? {
-        None => Standing::Behind(last.0),
-        Some(Watermark { store: id, seq }) => {
-            if id != store.id() || seq > last || seq < store.tombstone_floor().await? {
-                Standing::Lost
-            } else {
-                Standing::Behind(last.0 - seq.0)
-            }
+/// Changes in order.
+#[derive(Debug)]
+pub(crate) struct Page<Op> {
+    ops: Vec<(Seq, Op)>,
+    /// Every change up to this one is in the page, or was in an earlier one.
+    through: Seq,
+    is_last: bool,
+}
+
+/// Where the changes of one kind of index come from.
+pub(crate) trait Source<Op> {
+    /// Returns the store.
+    fn store(&self) -> &Store;
+
+    /// Counts the changes above `after`.
+    async fn n_changes(&self, after: Seq) -> Result<u64>;
+
+    /// Returns at most `limit` changes above `after`.
+    async fn page(&self, after: Seq, limit: usize) -> Result<Page<Op>>;
+}
+
+/// The changes for an index by words.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Words<'a>(pub(crate) &'a Store);
+
+impl Source<LexicalOp> for Words<'_> {
+    fn store(&self) -> &Store {
+        self.0
+    }
+
+    async fn n_changes(&self, after: Seq) -> Result<u64> {
+        self.0.n_lexical_changes(after).await
+    }
+
+    async fn page(&self, after: Seq, limit: usize) -> Result<Page<LexicalOp>> {
+        let ops = self.0.lexical_ops(after, limit).await?;
+        Ok(Page {
+            through: ops.last().map_or(after, |(seq, _)| *seq),
+            is_last: ops.len() < limit,
+            ops,
+        })
+    }
+}
+
+/// The changes for an index by meaning.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Meaning<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) vectors: &'a Vectors,
+    pub(crate) space: &'a EmbeddingSpace,
+}
+
+impl Source<VectorOp> for Meaning<'_> {
+    fn store(&self) -> &Store {
+        self.store
+    }
+
+    async fn n_changes(&self, after: Seq) -> Result<u64> {
+        self.store.n_vector_changes(after).await
+    }
+
+    /// A vector that `vectors.db` lost leaves its entry pending, and the page without it.
+    async fn page(&self, after: Seq, limit: usize) -> Result<Page<VectorOp>> {
+        let changes = self.store.vector_changes(after, limit).await?;
+        let keys = changes
+            .iter()
+            .filter_map(|(_, change)| match change {
+                VectorChange::Put { key, .. } => Some(*key),
+                _ => None,
+            })
+            .collect();
+        let mut found = self
+            .vectors
+            .get(self.space, Role::Document, keys)
+            .await?
+            .into_iter();
+        let through = changes.last().map_or(after, |(seq, _)| *seq);
+        let is_last = changes.len() < limit;
+        let mut ops = Vec::with_capacity(changes.len());
+        let mut lost = Vec::new();
+        for (seq, change) in changes {
+            let op = match change {
+                VectorChange::Put {
+                    entry, id, fields, ..
+                } => match found.next().flatten() {
+                    // A vector of zeros points nowhere; no index takes it.
+                    Some(vector) if is_zero(&vector) => VectorOp::Delete(id),
+                    Some(vector) => VectorOp::Put(id, vector, fields),
+                    None => {
+                        lost.push(entry);
+                        continue;
+                    }
+                },
+                VectorChange::SetMeta(id, fields) => VectorOp::SetMeta(id, fields),
+                VectorChange::Delete(id) => VectorOp::Delete(id),
+            };
+            ops.push((seq, op));
         }
-    })
+        if !lost.is_empty() {
+            self.store.set_pending(lost, None).await?;
+        }
+        Ok(Page {
+            ops,
+            through,
+            is_last,
+        })
+    }
+}
+
+/// Returns whether a vector has no direction.
+pub(crate) fn is_zero(vector: &[f32]) -> bool {
+    vector.iter().all(|number| *number == 0.0)
+}
+
+/// Compares an index's watermark with its store.
+pub(crate) async fn standing<Op: Send + 'static>(
+    source: &impl Source<Op>,
+    index: &dyn Projection<Op>,
+) -> Result<Standing> {
+    let store = source.store();
+    let Some(Watermark { store: id, seq }) = index.watermark().await? else {
+        return source.n_changes(Seq(0)).await.map(Standing::Behind);
+    };
+    if id != store.id() || seq > store.last_seq().await? || seq < store.tombstone_floor().await? {
+        Ok(Standing::Lost)
+    } else {
+        source.n_changes(seq).await.map(Standing::Behind)
+    }
 }
 
 /// Feeds an index that is not [`Standing::Lost`] everything it lacks; `progress` hears how many changes are done.
-pub(crate) async fn catch_up(
-    store: &Store,
-    lexical: &dyn LexicalIndex,
+pub(crate) async fn catch_up<Op: Send + 'static>(
+    source: &impl Source<Op>,
+    index: &dyn Projection<Op>,
     limits: Limits,
     mut progress: impl FnMut(u64),
 ) -> Result<()> {
-    let mut after = lexical
+    let store = source.store();
+    let mut after = index
         .watermark()
         .await?
         .map_or(Seq(0), |watermark| watermark.seq);
-    let begin = after;
-    let page = limits
+    let limit = limits
         .max_ops
         .map_or(PAGE, |max_ops| max_ops.clamp(1, PAGE));
+    let mut done = 0;
     loop {
-        let ops = store.lexical_ops(after, page).await?;
-        let is_last = ops.len() < page;
-        let mut batch = Batch::new(store.id(), ops);
-        if is_last {
-            // Numbers without a row left (an entry that changed twice) raise the watermark all the same.
+        let page = source.page(after, limit).await?;
+        done += page.ops.len() as u64;
+        let mut batch = Batch::new(store.id(), page.ops).with_through(page.through);
+        if page.is_last {
+            // Numbers without a change left (an entry that changed twice) raise the watermark all the same.
             batch = batch.with_through(store.last_seq().await?);
         }
         if batch.through > after {
-            lexical.apply(&batch).await?;
+            index.apply(&batch).await?;
             after = batch.through;
-            progress(after.0 - begin.0);
+            progress(done);
         }
-        if is_last {
-            return lexical.flush().await;
+        if page.is_last {
+            return index.flush().await;
         }
     }
 }

@@ -2,12 +2,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use memory_api::{Chunker, Error, ErrorKind, Factory, LexicalIndex, OpenContext, Result, StoreId};
+use memory_api::{
+    Chunker, EmbeddingSpace, Error, ErrorKind, Factory, LexicalIndex, OpenContext, Result, StoreId,
+    VectorIndex,
+};
 
-use crate::contract::{ContractChunker, ContractLexical};
-use crate::manifest::{IndexFolder, Manifest, StoreFolder, io_error, sync_dir};
+use crate::contract::{
+    ContractChunker, ContractDecay, ContractLexical, ContractReranker, ContractVector,
+};
+use crate::manifest::{IndexFolder, Manifest, StoreFolder, VectorFolder, io_error, sync_dir};
 use crate::options::{Options, Part};
 use crate::store::Store;
+use crate::vectors::{self, Vectors};
 
 /// What to do about an index that cannot be used as it is.
 const BUILD_ANEW: &str = "run `memory index` to build it anew; nothing else is lost";
@@ -20,41 +26,87 @@ pub(crate) const GENERATIONS: &str = "gen";
 pub(crate) struct Live {
     pub(crate) manifest: Manifest,
     pub(crate) store: Store,
-    pub(crate) lexical: Slot,
+    pub(crate) lexical: Slot<dyn LexicalIndex>,
+    /// `None` where the manifest names none.
+    pub(crate) vector: Option<Slot<dyn VectorIndex>>,
+    /// `None` where there is none, or it cannot be opened: a search does without.
+    pub(crate) vectors: Option<Vectors>,
 }
 
 /// An index that is there, or why it is not.
 #[derive(Debug)]
-pub(crate) enum Slot {
-    Open(Arc<dyn LexicalIndex>),
+pub(crate) enum Slot<T: ?Sized> {
+    Open(Arc<T>),
     Closed(Error),
+}
+
+impl<T: ?Sized> Slot<T> {
+    fn new(opened: Result<Arc<T>>) -> Self {
+        match opened {
+            Ok(index) => Self::Open(index),
+            // A plugin knows that its file is damaged, not how a person gets a new one.
+            Err(err) if err.kind() == ErrorKind::Corrupt => Self::Closed(err.with_hint(BUILD_ANEW)),
+            Err(err) => Self::Closed(err),
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        matches!(self, Self::Open(_))
+    }
 }
 
 impl Live {
     /// Opens what the manifest names. An index that cannot be used leaves its slot closed; the store must open.
-    pub(crate) async fn open(options: &Options, part: &Part, manifest: Manifest) -> Result<Self> {
+    pub(crate) async fn open(
+        options: &Options,
+        lexical: &Part,
+        vector: Option<&Part>,
+        manifest: Manifest,
+    ) -> Result<Self> {
         let dir = options.state_dir.join(&manifest.store.dir);
         let store = Store::open(&dir, manifest.store.id, options.read_only).await?;
-        let lexical = match open_named(options, part, &manifest.lexical).await {
-            Ok(lexical) => Slot::Open(lexical),
-            // A plugin knows that its file is damaged, not how a person gets a new one.
-            Err(err) if err.kind() == ErrorKind::Corrupt => Slot::Closed(err.with_hint(BUILD_ANEW)),
-            Err(err) => Slot::Closed(err),
+        let lexical = Slot::new(open_named(options, lexical, &manifest.lexical).await);
+        let vector = match (&manifest.vector, vector) {
+            (Some(folder), Some(part)) => {
+                Some(Slot::new(open_vector_named(options, part, folder).await))
+            }
+            _ => None,
+        };
+        let vectors = if vector.is_some() && vectors::path(&options.state_dir).is_file() {
+            Vectors::open(&options.state_dir, options.read_only)
+                .await
+                .ok()
+        } else {
+            None
         };
         Ok(Self {
             manifest,
             store,
             lexical,
+            vector,
+            vectors,
         })
     }
 
-    /// Closes both.
+    /// Returns whether no slot is closed that could be tried again.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.lexical.is_open() && self.vector.as_ref().is_none_or(Slot::is_open)
+    }
+
+    /// Closes all.
     pub(crate) async fn close(&self) -> Result<()> {
         self.store.close().await;
-        match &self.lexical {
-            Slot::Open(lexical) => lexical.close().await,
-            Slot::Closed(_) => Ok(()),
+        let mut result = Ok(());
+        if let Slot::Open(lexical) = &self.lexical {
+            result = lexical.close().await;
         }
+        if let Some(Slot::Open(vector)) = &self.vector {
+            result = result.and(vector.close().await);
+        }
+        if let Some(vectors) = &self.vectors {
+            vectors.close().await;
+        }
+        result
     }
 }
 
@@ -64,23 +116,7 @@ async fn open_named(
     part: &Part,
     folder: &IndexFolder,
 ) -> Result<Arc<dyn LexicalIndex>> {
-    let stale = |was: &str, is: &str| {
-        Error::new(
-            ErrorKind::Unavailable,
-            format!("the index was built by `{was}`, configured is `{is}`"),
-        )
-        .with_hint(BUILD_ANEW)
-    };
-    if folder.plugin != part.plugin.name {
-        return Err(stale(&folder.plugin, part.plugin.name));
-    }
-    let dir = options.state_dir.join(&folder.dir);
-    if !dir.is_dir() {
-        return Err(Error::new(
-            ErrorKind::Corrupt,
-            format!("`{}` is missing", dir.display()),
-        ));
-    }
+    let dir = existing(options, part, folder)?;
     let lexical = open_lexical(part, &dir, options.read_only).await?;
     let fingerprint = lexical.fingerprint();
     if fingerprint == folder.fingerprint {
@@ -91,6 +127,44 @@ async fn open_named(
     }
 }
 
+async fn open_vector_named(
+    options: &Options,
+    part: &Part,
+    folder: &VectorFolder,
+) -> Result<Arc<dyn VectorIndex>> {
+    let dir = existing(options, part, &folder.index)?;
+    let vector = open_vector(part, &dir, &folder.space, options.read_only).await?;
+    let fingerprint = vector.fingerprint();
+    if fingerprint == folder.index.fingerprint {
+        Ok(vector)
+    } else {
+        vector.close().await?;
+        Err(stale(&folder.index.fingerprint.0, &fingerprint.0))
+    }
+}
+
+/// Returns the index folder, if it is this plugin's and there.
+fn existing(options: &Options, part: &Part, folder: &IndexFolder) -> Result<PathBuf> {
+    if folder.plugin != part.plugin.name {
+        return Err(stale(&folder.plugin, part.plugin.name));
+    }
+    let dir = options.state_dir.join(&folder.dir);
+    if dir.is_dir() {
+        Ok(dir)
+    } else {
+        let message = format!("`{}` is missing", dir.display());
+        Err(Error::new(ErrorKind::Corrupt, message))
+    }
+}
+
+fn stale(was: &str, is: &str) -> Error {
+    Error::new(
+        ErrorKind::Unavailable,
+        format!("the index was built by `{was}`, configured is `{is}`"),
+    )
+    .with_hint(BUILD_ANEW)
+}
+
 async fn open_lexical(part: &Part, dir: &Path, read_only: bool) -> Result<Arc<dyn LexicalIndex>> {
     let Factory::Lexical(open) = part.plugin.factory else {
         return Err(part.misplaced("lexical"));
@@ -98,12 +172,25 @@ async fn open_lexical(part: &Part, dir: &Path, read_only: bool) -> Result<Arc<dy
     let context = OpenContext::new(&part.config)
         .with_dir(dir)
         .with_read_only(read_only);
-    let inner = open(context)
-        .await
-        .map_err(|err| err.with_plugin(part.plugin.name).with_operation("open"))?;
-    let checked = ContractLexical::new(part.plugin, inner);
-    checked.check_declaration()?;
-    Ok(Arc::new(checked))
+    let inner = open(context).await.map_err(|err| part.named(err))?;
+    Ok(Arc::new(ContractLexical::new(part.plugin, inner)?))
+}
+
+async fn open_vector(
+    part: &Part,
+    dir: &Path,
+    space: &EmbeddingSpace,
+    read_only: bool,
+) -> Result<Arc<dyn VectorIndex>> {
+    let Factory::Vector(open) = part.plugin.factory else {
+        return Err(part.misplaced("vector"));
+    };
+    let context = OpenContext::new(&part.config)
+        .with_dir(dir)
+        .with_space(space)
+        .with_read_only(read_only);
+    let inner = open(context).await.map_err(|err| part.named(err))?;
+    Ok(Arc::new(ContractVector::new(part.plugin, inner)?))
 }
 
 /// Makes the chunkers.
@@ -112,12 +199,34 @@ pub(crate) fn open_chunkers(parts: &[Part]) -> Result<Vec<Arc<dyn Chunker>>> {
         let Factory::Chunker(open) = part.plugin.factory else {
             return Err(part.misplaced("chunker"));
         };
-        let name = part.plugin.name;
-        let inner = open(&OpenContext::new(&part.config))
-            .map_err(|err| err.with_plugin(name).with_operation("open"))?;
-        Ok(Arc::new(ContractChunker::new(name, inner)))
+        let inner = open(&OpenContext::new(&part.config)).map_err(|err| part.named(err))?;
+        Ok(Arc::new(ContractChunker::new(part.plugin.name, inner)))
     };
     parts.iter().map(open).collect()
+}
+
+/// Makes the decay policy.
+pub(crate) fn open_decay(part: &Part) -> Result<ContractDecay> {
+    let Factory::Decay(open) = part.plugin.factory else {
+        return Err(part.misplaced("decay"));
+    };
+    let inner = open(&OpenContext::new(&part.config)).map_err(|err| part.named(err))?;
+    Ok(ContractDecay::new(part.plugin.name, inner))
+}
+
+/// Opens the rerankers.
+pub(crate) async fn open_rerankers(parts: &[Part]) -> Result<Vec<ContractReranker>> {
+    let mut rerankers = Vec::with_capacity(parts.len());
+    for part in parts {
+        let Factory::Reranker(open) = part.plugin.factory else {
+            return Err(part.misplaced("rerank"));
+        };
+        let inner = open(OpenContext::new(&part.config))
+            .await
+            .map_err(|err| part.named(err))?;
+        rerankers.push(ContractReranker::new(part.plugin.name, inner));
+    }
+    Ok(rerankers)
 }
 
 /// Creates an empty store in a new folder of this generation.
@@ -152,6 +261,29 @@ pub(crate) async fn new_lexical(
     Ok((folder, lexical))
 }
 
+/// Creates an empty vector index in a new folder of this generation.
+pub(crate) async fn new_vector(
+    options: &Options,
+    part: &Part,
+    generation: u64,
+    space: &EmbeddingSpace,
+) -> Result<(VectorFolder, Arc<dyn VectorIndex>)> {
+    let (name, dir) = new_dir(
+        options,
+        &format!("{generation}-vector-{}", part.plugin.name),
+    )?;
+    let vector = open_vector(part, &dir, space, false).await?;
+    let folder = VectorFolder {
+        index: IndexFolder {
+            plugin: part.plugin.name.to_owned(),
+            dir: name,
+            fingerprint: vector.fingerprint(),
+        },
+        space: space.clone(),
+    };
+    Ok((folder, vector))
+}
+
 /// What an interrupted build left under this name is removed first.
 fn new_dir(options: &Options, name: &str) -> Result<(String, PathBuf)> {
     let relative = format!("{GENERATIONS}/{name}");
@@ -170,7 +302,7 @@ pub(crate) fn sync_names(options: &Options) -> Result<()> {
 /// Removes every generation folder that the manifest does not name. Only the holder of the writer lock may.
 pub(crate) fn remove_others(options: &Options, manifest: Option<&Manifest>) -> Result<()> {
     let is_live = |relative: &str| {
-        manifest.is_some_and(|live| relative == live.store.dir || relative == live.lexical.dir)
+        manifest.is_some_and(|live| live.folders().any(|folder| folder == relative))
     };
     for (name, _) in generations(options)? {
         let relative = format!("{GENERATIONS}/{name}");
@@ -227,6 +359,6 @@ fn generations(options: &Options) -> Result<Vec<(String, u64)>> {
 /// Reads the number of `3-store` and `4-lexical-fts5`.
 fn number(name: &str) -> Option<u64> {
     let (number, rest) = name.split_once('-')?;
-    let is_ours = rest == "store" || rest.starts_with("lexical-");
+    let is_ours = rest == "store" || rest.starts_with("lexical-") || rest.starts_with("vector-");
     number.parse().ok().filter(|_| is_ours)
 }

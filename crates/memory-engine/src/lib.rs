@@ -6,15 +6,20 @@
 //! environment: time and randomness come through [`Clock`], settings through [`Options`].
 #![warn(missing_docs)]
 
+mod background;
+mod candidates;
 mod citation;
 mod clock;
 mod contract;
 pub mod discovery;
 mod document;
+mod embedding;
 mod engine;
 mod feed;
 mod file;
 mod filter;
+mod freshness;
+mod fusion;
 mod generation;
 mod lock;
 mod manifest;
@@ -25,15 +30,20 @@ mod state_dir;
 mod status;
 pub mod store;
 mod sync;
+mod vectors;
 mod window;
 
 pub use citation::citation;
 pub use clock::Clock;
 pub use engine::{Engine, ReadRequest};
 pub use filter::Filter;
-pub use options::{Documents, Options, Part, Parts};
-pub use search::{Floor, Mode, Scores, SearchRequest, SearchResponse, SearchResult};
-pub use status::{IndexStatus, Status};
+pub use fusion::{Fusion, Rule, TextScore, VectorScore};
+pub use options::{Documents, Evergreen, Options, Part, Parts};
+pub use search::{
+    AskedMode, EmbedderInfo, Floor, Mode, Scores, SearchRequest, SearchResponse, SearchResult,
+    Threshold,
+};
+pub use status::{IndexStatus, Status, VectorStatus};
 pub use sync::{Failure, LockWait, Phase, Progress, SyncReport, SyncRequest};
 pub use window::{Window, WindowStatus, read_window};
 

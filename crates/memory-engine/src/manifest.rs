@@ -2,7 +2,7 @@ use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
-use memory_api::{Error, ErrorKind, Fingerprint, Result, StoreId};
+use memory_api::{EmbeddingSpace, Error, ErrorKind, Fingerprint, Result, StoreId};
 use serde::{Deserialize, Serialize};
 
 use crate::file::open_regular;
@@ -21,6 +21,9 @@ pub(crate) struct Manifest {
     pub(crate) generation: u64,
     pub(crate) store: StoreFolder,
     pub(crate) lexical: IndexFolder,
+    /// There is none where nothing was ever embedded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) vector: Option<VectorFolder>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,14 +42,35 @@ pub(crate) struct IndexFolder {
     pub(crate) fingerprint: Fingerprint,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct VectorFolder {
+    pub(crate) index: IndexFolder,
+    /// What its vectors mean.
+    pub(crate) space: EmbeddingSpace,
+}
+
 impl Manifest {
-    pub(crate) fn new(generation: u64, store: StoreFolder, lexical: IndexFolder) -> Self {
+    pub(crate) fn new(
+        generation: u64,
+        store: StoreFolder,
+        lexical: IndexFolder,
+        vector: Option<VectorFolder>,
+    ) -> Self {
         Self {
             format: FORMAT,
             generation,
             store,
             lexical,
+            vector,
         }
+    }
+
+    /// Returns the live folders, relative to the state folder.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = &str> {
+        let vector = self.vector.as_ref().map(|vector| vector.index.dir.as_str());
+        [self.store.dir.as_str(), self.lexical.dir.as_str()]
+            .into_iter()
+            .chain(vector)
     }
 
     /// Reads the manifest; `None` when there is none yet.

@@ -3,16 +3,19 @@
 use std::time::Duration;
 
 use jiff::Timestamp as Instant;
-use memory_api::{Error, ErrorKind, Hit, LexicalIndex, LexicalQuery, Limits, Result, Timestamp};
+use memory_api::{Candidate, Error, ErrorKind, Limits, Reranker as _, Result, Timestamp};
 use memory_text::Query;
 use serde::{Serialize, Serializer};
 
+use crate::candidates::{Found, Meaning, Question};
 use crate::citation::citation;
-use crate::feed::{self, Standing};
+use crate::contract::ContractReranker;
 use crate::filter::Filter;
-use crate::generation::{Live, Slot};
+use crate::freshness::Freshness;
+use crate::fusion::{Fusion, Legs};
+use crate::generation::Live;
+use crate::options::Options;
 use crate::select::{Graded, Strictness, select};
-use crate::store::Entry;
 use crate::sync::scan::SOURCE;
 
 /// More results than this make no answer.
@@ -29,6 +32,12 @@ pub struct SearchRequest {
     pub max_results: usize,
     /// What is good enough.
     pub floor: Floor,
+    /// What to go by.
+    pub mode: AskedMode,
+    /// How the scores of both legs become one.
+    pub fusion: Fusion,
+    /// What a relaxed floor is held against.
+    pub threshold: Threshold,
     /// Candidates per result that are wanted of an index, at least 1.
     pub candidate_multiplier: usize,
     /// Which entries may be found.
@@ -52,13 +61,55 @@ pub enum Floor {
     Hard(f64),
 }
 
+/// What a search is asked to go by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum AskedMode {
+    /// By what is there.
+    #[default]
+    Auto,
+    /// By words and by meaning; what is not there is reported.
+    Hybrid,
+    /// By words alone.
+    Lexical,
+    /// By meaning alone.
+    Vector,
+}
+
+/// What a relaxed floor is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Threshold {
+    /// What fits the question: age never hides the only match.
+    #[default]
+    Relevance,
+    /// What time has left of that.
+    Freshness,
+}
+
 /// What a search went by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Mode {
+    /// Words and meaning.
+    Hybrid,
     /// Words alone.
     Lexical,
+    /// Meaning alone.
+    Vector,
+}
+
+/// The model that embedded a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct EmbedderInfo {
+    /// Its plugin.
+    pub provider: String,
+    /// What its vectors mean: the id of their space.
+    pub model: String,
+    /// Numbers per vector.
+    pub dimensions: usize,
 }
 
 /// An answer; serialised it is the JSON of `memory search --json`.
@@ -70,7 +121,7 @@ pub struct SearchResponse {
     /// What the search went by.
     pub mode: Mode,
     /// The model that embedded the question, if any.
-    pub embedder: Option<()>,
+    pub embedder: Option<EmbedderInfo>,
     /// How long it took.
     #[serde(rename = "took_ms", serialize_with = "millis")]
     pub took: Duration,
@@ -136,80 +187,170 @@ pub struct Scores {
     pub freshness: f64,
 }
 
-/// Answers a question from what is live.
-pub(crate) async fn search(
-    live: &Live,
-    limits: Limits,
-    namespace: &str,
-    request: &SearchRequest,
-) -> Result<SearchResponse> {
-    let mut response = empty(request);
-    let query = Query::parse(&request.query);
-    if query.is_empty() {
-        response
-            .warnings
-            .push("the query has no word to search for".to_owned());
-        return Ok(response);
-    }
-    let max_results = request.max_results.min(MAX_RESULTS);
-    let lexical = match &live.lexical {
-        Slot::Open(lexical) => lexical,
-        Slot::Closed(err) => {
-            response.degraded.push(degraded("words", err));
-            return Ok(response);
+/// What answers a question.
+#[derive(Debug)]
+pub(crate) struct Searcher<'a> {
+    pub(crate) live: &'a Live,
+    pub(crate) options: &'a Options,
+    /// Of the index by words.
+    pub(crate) lexical_limits: Limits,
+    /// What embeds the question, and the limits of the index by meaning; `None` where everything goes by words.
+    pub(crate) meaning: Option<Meaning<'a>>,
+    pub(crate) freshness: &'a Freshness,
+    pub(crate) rerankers: &'a [ContractReranker],
+    pub(crate) now: Timestamp,
+}
+
+/// A candidate on its way to a result.
+#[derive(Debug)]
+struct Graduate {
+    found: Found,
+    scores: Scores,
+    /// What a reranker says, if one does; else the freshness.
+    score: f64,
+}
+
+impl Searcher<'_> {
+    /// Answers a question from what is live.
+    pub(crate) async fn search(&self, request: &SearchRequest) -> Result<SearchResponse> {
+        let mut response = empty(request);
+        let query = Query::parse(&request.query);
+        check_sources(self.live, &request.filter).await?;
+        let allowed = self
+            .live
+            .store
+            .allowed(self.options.namespace.clone(), request.filter.clone())
+            .await?;
+        let max_results = request.max_results.min(MAX_RESULTS);
+        let question = Question {
+            request,
+            query: &query,
+            allowed: allowed.as_deref(),
+            k: max_results.saturating_mul(request.candidate_multiplier.max(1)),
+        };
+        let candidates = self.candidates(&question, &mut response).await?;
+        let candidates = self.grade(request, candidates)?;
+        let candidates = self.rerank(&request.query, candidates, &mut response).await;
+        let (floor, strictness) = match request.floor {
+            Floor::None => (0.0, Strictness::Hard),
+            Floor::Relaxed(floor) => (floor, Strictness::Relaxed),
+            Floor::Hard(floor) => (floor, Strictness::Hard),
+        };
+        let graded: Vec<Graded> = candidates
+            .iter()
+            .map(|candidate| Graded {
+                // No returned score is under a floor that was typed; a default one is held against what age cannot touch.
+                score: match (strictness, request.threshold) {
+                    (Strictness::Hard, _) => candidate.score,
+                    (Strictness::Relaxed, Threshold::Freshness) => candidate.scores.freshness,
+                    (Strictness::Relaxed, Threshold::Relevance) => candidate.scores.relevance,
+                },
+                by_words: candidate.found.by_words,
+            })
+            .collect();
+        let chosen: Vec<&Graduate> = select(&graded, max_results, floor, strictness)
+            .into_iter()
+            .filter_map(|idx| candidates.get(idx))
+            .collect();
+        let mut room = request.max_chars.unwrap_or(usize::MAX);
+        for (idx, candidate) in chosen.iter().enumerate() {
+            let wanted = request.snippet_chars.min(room);
+            if wanted < MIN_SNIPPET_CHARS.min(request.snippet_chars) {
+                response.omitted = chosen.len() - idx;
+                break;
+            }
+            let snippet = memory_text::snippet(&candidate.found.entry.text, &query, wanted);
+            room = room.saturating_sub(snippet.chars().count());
+            response
+                .results
+                .push(result(candidate, snippet, request.citations));
         }
-    };
-    match feed::standing(&live.store, &**lexical).await? {
-        Standing::Behind(0) => {}
-        Standing::Behind(n) => response.degraded.push(behind(n)),
-        Standing::Lost => response
-            .degraded
-            .push("words: the index does not follow the store; run `memory index`".to_owned()),
+        Ok(response)
     }
-    check_sources(live, &request.filter).await?;
-    let allowed = live
-        .store
-        .allowed(namespace.to_owned(), request.filter.clone())
-        .await?;
-    let wanted = max_results.saturating_mul(request.candidate_multiplier.max(1));
-    let k = limits.max_k.map_or(wanted, |max_k| wanted.min(max_k));
-    let mut lexical_query = LexicalQuery::new(&request.query, k);
-    if let Some(allowed) = &allowed {
-        lexical_query = lexical_query.with_allowed(allowed);
+
+    /// Returns the candidates by freshness, best first, ties by id.
+    fn grade(&self, request: &SearchRequest, candidates: Vec<Found>) -> Result<Vec<Graduate>> {
+        let legs: Vec<Legs> = candidates.iter().map(|found| found.legs).collect();
+        let relevance = request.fusion.relevance(&legs);
+        let retention = self
+            .freshness
+            .retention(candidates.iter().map(|found| &found.entry), self.now)?;
+        let mut graded: Vec<Graduate> = candidates
+            .into_iter()
+            .zip(relevance.into_iter().zip(retention))
+            .map(|(found, (relevance, retention))| {
+                let scores = Scores::new(found.legs, relevance, f64::from(retention));
+                Graduate {
+                    found,
+                    scores,
+                    score: scores.freshness,
+                }
+            })
+            .collect();
+        graded.sort_by(|a, b| {
+            b.score
+                .total_cmp(&a.score)
+                .then(a.found.entry.id.cmp(&b.found.entry.id))
+        });
+        Ok(graded)
     }
-    let candidates = candidates(live, namespace, &**lexical, &lexical_query).await?;
-    let graded: Vec<Graded> = candidates
-        .iter()
-        .map(|(_, relevance)| Graded {
-            relevance: *relevance,
-            by_words: true,
-            by_meaning: false,
-        })
-        .collect();
-    let (floor, strictness) = match request.floor {
-        Floor::None => (0.0, Strictness::Hard),
-        Floor::Relaxed(floor) => (floor, Strictness::Relaxed),
-        Floor::Hard(floor) => (floor, Strictness::Hard),
-    };
-    let chosen = select(&graded, max_results, floor, strictness);
-    let chosen: Vec<_> = chosen
-        .into_iter()
-        .filter_map(|idx| candidates.get(idx))
-        .collect();
-    let mut room = request.max_chars.unwrap_or(usize::MAX);
-    for (idx, (entry, relevance)) in chosen.iter().enumerate() {
-        let wanted = request.snippet_chars.min(room);
-        if wanted < MIN_SNIPPET_CHARS.min(request.snippet_chars) {
-            response.omitted = chosen.len() - idx;
-            break;
+
+    /// Lets each reranker put the candidates into its order. One that fails leaves the order as it is.
+    async fn rerank(
+        &self,
+        query: &str,
+        mut candidates: Vec<Graduate>,
+        response: &mut SearchResponse,
+    ) -> Vec<Graduate> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "plugins count in f32; what is rounded here only orders"
+        )]
+        let rounded = |score: f64| score as f32;
+        for reranker in self.rerankers {
+            let offered: Vec<Candidate<'_>> = candidates
+                .iter()
+                .map(|candidate| {
+                    let entry = &candidate.found.entry;
+                    Candidate::new(entry.id, &entry.text, rounded(candidate.score))
+                })
+                .collect();
+            let ranked = match reranker.rerank(query, &offered).await {
+                Ok(ranked) => ranked,
+                Err(err) => {
+                    response.degraded.push(degraded("rerank", &err));
+                    continue;
+                }
+            };
+            let mut places: Vec<Option<Graduate>> = candidates.into_iter().map(Some).collect();
+            candidates = ranked
+                .into_iter()
+                .filter_map(|place| {
+                    let mut candidate = places.get_mut(place.index)?.take()?;
+                    if let Some(score) = place.score {
+                        candidate.score = f64::from(score);
+                    }
+                    Some(candidate)
+                })
+                .collect();
         }
-        let snippet = memory_text::snippet(&entry.text, &query, wanted);
-        room = room.saturating_sub(snippet.chars().count());
-        response
-            .results
-            .push(result(entry, *relevance, snippet, request.citations));
+        candidates
     }
-    Ok(response)
+}
+
+impl Scores {
+    /// Freshness = relevance × retention^(1 / access); how often a memory is used is not counted yet, so access is 1.
+    fn new(legs: Legs, relevance: f64, retention: f64) -> Self {
+        let access = 1.0;
+        Self {
+            lexical: legs.text,
+            vector: legs.vector,
+            relevance,
+            retention,
+            access,
+            freshness: relevance * retention.powf(1.0 / access),
+        }
+    }
 }
 
 /// Returns an answer without results.
@@ -226,59 +367,12 @@ pub(crate) fn empty(request: &SearchRequest) -> SearchResponse {
     }
 }
 
-/// Says in one line how much an index lacks, and what to do.
-fn behind(n: u64) -> String {
-    format!("words: {n} behind; run `memory index`")
-}
-
 /// Says in one line what is missing, why, and what to do.
 pub(crate) fn degraded(what: &str, err: &Error) -> String {
     match err.hint() {
         Some(hint) => format!("{what}: {err} ({hint})"),
         None => format!("{what}: {err}"),
     }
-}
-
-/// Returns what the index found, with its relevance. What the store no longer has is left out.
-async fn candidates(
-    live: &Live,
-    namespace: &str,
-    lexical: &dyn LexicalIndex,
-    query: &LexicalQuery<'_>,
-) -> Result<Vec<(Entry, f64)>> {
-    let hits = lexical.search(query).await?;
-    if hits.is_empty() {
-        return Ok(Vec::new());
-    }
-    let attainable = lexical.attainable(query).await?;
-    let entries = live
-        .store
-        .entries(
-            namespace.to_owned(),
-            hits.iter().map(|hit| hit.id).collect(),
-        )
-        .await?;
-    let with_relevance = |(entry, hit): (Option<Entry>, &Hit)| {
-        Some((entry?, words_relevance(hit.score, attainable)))
-    };
-    Ok(entries
-        .into_iter()
-        .zip(&hits)
-        .filter_map(with_relevance)
-        .collect())
-}
-
-/// Brings a BM25 score to 0..1, so that it means the same for every query and every size of memory.
-///
-/// The share of the attainable score is taken, and bent: a word that stands once in an entry of average length gives 0.45 of
-/// its weight (k1 is 1.2), and only endless repetition would give all of it. `1 − (1 − share)²` makes that 0.70 for an entry
-/// that holds every word once, 0.40 for one that holds half of them by weight, 0.28 for a third.
-pub(crate) fn words_relevance(score: f32, attainable: f32) -> f64 {
-    if attainable <= 0.0 {
-        return 0.0;
-    }
-    let share = (f64::from(score) / f64::from(attainable)).clamp(0.0, 1.0);
-    1.0 - (1.0 - share).powi(2)
 }
 
 async fn check_sources(live: &Live, filter: &Filter) -> Result<()> {
@@ -306,13 +400,14 @@ async fn check_sources(live: &Live, filter: &Filter) -> Result<()> {
     }
 }
 
-fn result(entry: &Entry, relevance: f64, snippet: String, citations: bool) -> SearchResult {
+fn result(candidate: &Graduate, snippet: String, citations: bool) -> SearchResult {
+    let entry = &candidate.found.entry;
     SearchResult {
         id: entry.id,
         path: entry.path.clone(),
         line_start: entry.lines.start,
         line_end: entry.lines.end,
-        score: relevance,
+        score: candidate.score,
         source: entry.source.clone(),
         kind: entry.kind.clone(),
         heading_path: entry.heading_path.clone(),
@@ -320,14 +415,7 @@ fn result(entry: &Entry, relevance: f64, snippet: String, citations: bool) -> Se
         citation: citations.then(|| citation(&entry.path, entry.lines)),
         created: entry.created,
         tags: entry.tags.clone(),
-        scores: Scores {
-            lexical: Some(relevance),
-            vector: None,
-            relevance,
-            retention: 1.0,
-            access: 1.0,
-            freshness: relevance,
-        },
+        scores: candidate.scores,
     }
 }
 

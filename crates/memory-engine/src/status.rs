@@ -1,8 +1,8 @@
-use memory_api::{Result, Timestamp};
+use memory_api::{EmbeddingSpace, Projection, Result, Timestamp};
 use serde::Serialize;
 
 use crate::discovery::Walk;
-use crate::feed::{self, Standing};
+use crate::feed::{self, Meaning, Source, Standing, Words};
 use crate::generation::{Live, Slot};
 use crate::options::Options;
 use crate::search::degraded;
@@ -28,6 +28,8 @@ pub struct Status {
     pub links: Vec<String>,
     /// The index by words.
     pub lexical: IndexStatus,
+    /// The index by meaning, if one is configured.
+    pub vector: Option<VectorStatus>,
     /// When the last sync ended, in milliseconds since 1970.
     pub last_sync: Option<Timestamp>,
     /// What could not be used, and why.
@@ -48,9 +50,58 @@ pub struct IndexStatus {
     pub bytes: Option<u64>,
 }
 
+/// What is in an index by meaning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct VectorStatus {
+    /// The index.
+    #[serde(flatten)]
+    pub index: IndexStatus,
+    /// What its vectors mean, where it has any.
+    pub space: Option<EmbeddingSpace>,
+    /// Entries whose vector is pending.
+    pub pending: u64,
+    /// Why, the most frequent reason first, with the number of entries.
+    pub reasons: Vec<(String, u64)>,
+}
+
+impl IndexStatus {
+    fn empty(plugin: &str) -> Self {
+        Self {
+            plugin: plugin.to_owned(),
+            entries: 0,
+            behind: 0,
+            bytes: None,
+        }
+    }
+
+    /// Adds what is in an index, and says of one that lost its store so.
+    async fn with_index<Op: Send + 'static>(
+        mut self,
+        what: &str,
+        source: &impl Source<Op>,
+        index: &dyn Projection<Op>,
+        degraded: &mut Vec<String>,
+    ) -> Result<Self> {
+        let stats = index.stats().await?;
+        self.entries = stats.n_entries;
+        self.bytes = stats.bytes;
+        match feed::standing(source, index).await? {
+            Standing::Behind(n) => self.behind = n,
+            Standing::Lost => degraded.push(format!("{what}: the index does not follow the store")),
+        }
+        Ok(self)
+    }
+}
+
 impl Status {
     /// Tells what is on disk.
-    pub(crate) fn of_files(options: &Options, plugin: &str, walk: Walk) -> Self {
+    pub(crate) fn of_files(
+        options: &Options,
+        lexical: &str,
+        vector: Option<&str>,
+        walk: Walk,
+    ) -> Self {
         Self {
             workspace: options.workspace.display().to_string(),
             state_dir: options.state_dir.display().to_string(),
@@ -59,12 +110,13 @@ impl Status {
             entries: 0,
             files: walk.files.len() as u64,
             links: walk.links,
-            lexical: IndexStatus {
-                plugin: plugin.to_owned(),
-                entries: 0,
-                behind: 0,
-                bytes: None,
-            },
+            lexical: IndexStatus::empty(lexical),
+            vector: vector.map(|plugin| VectorStatus {
+                index: IndexStatus::empty(plugin),
+                space: None,
+                pending: 0,
+                reasons: Vec::new(),
+            }),
             last_sync: None,
             degraded: walk
                 .unreadable
@@ -85,22 +137,39 @@ impl Status {
             .meta(namespace_key("last_sync", namespace))
             .await?;
         self.last_sync = last_sync.and_then(|text| text.parse().ok()).map(Timestamp);
-        let lexical = match &live.lexical {
-            Slot::Open(lexical) => lexical,
-            Slot::Closed(err) => {
-                self.degraded.push(degraded("words", err));
-                return Ok(self);
+        match &live.lexical {
+            Slot::Open(index) => {
+                let words = Words(&live.store);
+                self.lexical = self
+                    .lexical
+                    .with_index("words", &words, &**index, &mut self.degraded)
+                    .await?;
             }
-        };
-        let stats = lexical.stats().await?;
-        self.lexical.entries = stats.n_entries;
-        self.lexical.bytes = stats.bytes;
-        match feed::standing(&live.store, &**lexical).await? {
-            Standing::Behind(n) => self.lexical.behind = n,
-            Standing::Lost => self
-                .degraded
-                .push("words: the index does not follow the store".to_owned()),
+            Slot::Closed(err) => self.degraded.push(degraded("words", err)),
         }
+        let Some(mut status) = self.vector.take() else {
+            return Ok(self);
+        };
+        status.pending = counts.n_pending;
+        status.reasons = live.store.pending_reasons(namespace.to_owned()).await?;
+        match (&live.vector, &live.vectors) {
+            (Some(Slot::Open(index)), Some(vectors)) => {
+                let changes = Meaning {
+                    store: &live.store,
+                    vectors,
+                    space: index.space(),
+                };
+                status.space = Some(index.space().clone());
+                status.index = status
+                    .index
+                    .with_index("vector", &changes, &**index, &mut self.degraded)
+                    .await?;
+            }
+            (Some(Slot::Open(index)), None) => status.space = Some(index.space().clone()),
+            (Some(Slot::Closed(err)), _) => self.degraded.push(degraded("vector", err)),
+            (None, _) => {}
+        }
+        self.vector = Some(status);
         Ok(self)
     }
 }

@@ -30,6 +30,10 @@ pub struct Query {
     pub clauses: Vec<Clause>,
     /// What no result may hold.
     pub excluded: Vec<Clause>,
+    /// What was asked, without operators and exclusions: what a model is to embed.
+    pub text: String,
+    /// A query for what no result may hold; empty when nothing is excluded.
+    pub excluded_text: String,
 }
 
 /// A part of a query.
@@ -76,16 +80,42 @@ impl Query {
             excluded: Vec::new(),
             seen: HashSet::new(),
         };
+        let (mut asked, mut excluded) = (String::new(), String::new());
         for piece in pieces(text) {
             builder.add(&piece);
+            match piece {
+                Piece::Text(text) | Piece::Phrase(text) => asked.push_str(text),
+                Piece::Excluded(text) => excluded.extend(["\"", text, "\" "]),
+            }
         }
-        builder.finish()
+        Self {
+            text: without_stars(&asked),
+            excluded_text: excluded.trim_end().to_owned(),
+            ..builder.finish()
+        }
     }
 
     /// Whether there is nothing to look for.
     pub fn is_empty(&self) -> bool {
         self.clauses.is_empty()
     }
+}
+
+/// Leaves out the `*` that makes a word a prefix.
+fn without_stars(text: &str) -> String {
+    let mut before = ' ';
+    let mut kept = String::with_capacity(text.len());
+    let mut chars = text.trim().chars().peekable();
+    while let Some(c) = chars.next() {
+        let ends_prefix = c == '*'
+            && class(before) == Class::Word
+            && chars.peek().is_none_or(|next| next.is_whitespace());
+        if !ends_prefix {
+            kept.push(c);
+        }
+        before = c;
+    }
+    kept
 }
 
 #[derive(Debug)]
@@ -357,6 +387,7 @@ impl Builder {
         Query {
             clauses,
             excluded: self.excluded,
+            ..Query::default()
         }
     }
 }

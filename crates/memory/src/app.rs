@@ -89,10 +89,17 @@ impl App {
                 max_file_kib: config.documents.max_file_kib,
             },
             read_only: false,
+            cache_dir: None,
+            max_cached_vectors: 50_000,
+            evergreen: memory_engine::Evergreen::default(),
         };
         let parts = Parts {
             chunkers: config.plugins(Kind::Chunker).iter().map(part).collect(),
             lexical,
+            vector: config.plugin(Kind::Vector).map(part),
+            embedder: config.plugin(Kind::Embedder).map(part),
+            rerankers: config.plugins(Kind::Rerank).iter().map(part).collect(),
+            decay: config.plugin(Kind::Decay).map(part),
         };
         let engine = Engine::open(options, parts, Arc::clone(&self.clock)).await?;
         Ok(Memory::new(engine, config.search.clone()))

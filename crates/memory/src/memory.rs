@@ -87,6 +87,9 @@ impl Memory {
             query: query.text.clone(),
             max_results: query.max_results.unwrap_or(self.search.max_results),
             floor,
+            mode: memory_engine::AskedMode::Auto,
+            fusion: memory_engine::Fusion::default(),
+            threshold: memory_engine::Threshold::Relevance,
             candidate_multiplier: if query.everything {
                 1
             } else {

@@ -4,6 +4,7 @@
 
 mod read;
 mod schema;
+mod vector;
 mod write;
 
 use std::path::Path;
@@ -14,6 +15,8 @@ use memory_api::{
 use memory_sqlite::{Database, Options, Synchronous};
 
 use crate::document::Stamp;
+
+pub(crate) use vector::{Pending, VectorChange};
 
 /// What SQLite answers, inside a job.
 type Sql<T> = memory_sqlite::rusqlite::Result<T>;
@@ -60,6 +63,8 @@ pub struct Counts {
     pub n_documents: u64,
     /// Entries.
     pub n_entries: u64,
+    /// Entries whose vector is pending.
+    pub n_pending: u64,
 }
 
 /// A document as the store knows it.

@@ -34,6 +34,13 @@ impl Store {
             .await
     }
 
+    /// Returns how many changes above `after` there are for an index by words.
+    pub(crate) async fn n_lexical_changes(&self, after: Seq) -> Result<u64> {
+        self.db
+            .read(move |conn| n_changes(conn, "SELECT count(*) FROM entries WHERE seq > ?1", after))
+            .await
+    }
+
     /// Resolves a filter inside a namespace to the ids of the entries it lets through, ascending; `None` when those are all.
     pub(crate) async fn allowed(
         &self,
@@ -103,6 +110,9 @@ pub(super) fn counts(conn: &Connection, namespace: &str) -> Result<Counts> {
         n_entries: count(
             "SELECT count(*) FROM entries JOIN documents USING (doc) WHERE namespace = ?1",
         )?,
+        n_pending: count(
+            "SELECT count(*) FROM entries JOIN documents USING (doc) WHERE vector_seq IS NULL AND namespace = ?1",
+        )?,
     })
 }
 
@@ -153,6 +163,18 @@ pub(super) fn strings(row: &Row<'_>, idx: usize) -> Sql<Vec<String>> {
     })
 }
 
+/// Counts what `sql` counts above `after`, and the tombstones there.
+pub(super) fn n_changes(conn: &Connection, sql: &str, after: Seq) -> Result<u64> {
+    let count = |sql: &str| -> Sql<i64> {
+        conn.prepare_cached(sql)?
+            .query_row([after.0.cast_signed()], |row| row.get(0))
+    };
+    let n_entries = count(sql).map_err(sqlite_error)?;
+    let n_tombstones =
+        count("SELECT count(*) FROM tombstones WHERE seq > ?1").map_err(sqlite_error)?;
+    Ok((n_entries + n_tombstones).unsigned_abs())
+}
+
 fn known_documents(conn: &Connection, namespace: &str) -> Sql<KnownDocuments> {
     let mut statement = conn.prepare(
         "SELECT doc, source, path, hash, cut_by, size, mtime_ns, inode FROM documents WHERE namespace = ?1",
@@ -184,14 +206,7 @@ fn lexical_ops(conn: &Connection, after: Seq, limit: usize) -> Sql<Vec<(Seq, Lex
     let mut rows = statement.query(params![after.0.cast_signed(), limit.cast_signed()])?;
     while let Some(row) = rows.next()? {
         let id = EntryId::from_bytes(row.get(2)?);
-        let mut fields = Fields::new(
-            row.get::<_, String>(3)?,
-            row.get::<_, String>(4)?,
-            row.get::<_, String>(5)?,
-        );
-        fields.kind = row.get(6)?;
-        fields.tags = strings(row, 7)?;
-        fields.time = row.get::<_, Option<i64>>(8)?.map(Timestamp);
+        let fields = fields(row, 3)?;
         let op = if row.get::<_, i64>(1)?.cast_unsigned() > after.0 {
             let mut entry = LexicalEntry::new(id, row.get::<_, String>(10)?, fields);
             entry.heading_path = strings(row, 9)?;
@@ -201,17 +216,33 @@ fn lexical_ops(conn: &Connection, after: Seq, limit: usize) -> Sql<Vec<(Seq, Lex
         };
         ops.push((Seq(row.get::<_, i64>(0)?.cast_unsigned()), op));
     }
-    let mut statement =
-        conn.prepare_cached("SELECT seq, id FROM tombstones WHERE seq > ?1 ORDER BY seq LIMIT ?2")?;
-    let mut rows = statement.query(params![after.0.cast_signed(), limit.cast_signed()])?;
-    while let Some(row) = rows.next()? {
-        let op = LexicalOp::Delete(EntryId::from_bytes(row.get(1)?));
-        ops.push((Seq(row.get::<_, i64>(0)?.cast_unsigned()), op));
+    for (seq, id) in tombstones(conn, after, limit)? {
+        ops.push((seq, LexicalOp::Delete(id)));
     }
     // Each half is complete up to its own last row, so the first `limit` of both together miss nothing.
     ops.sort_unstable_by_key(|(seq, _)| *seq);
     ops.truncate(limit);
     Ok(ops)
+}
+
+/// Returns the tombstones above `after`, in order.
+pub(super) fn tombstones(conn: &Connection, after: Seq, limit: usize) -> Sql<Vec<(Seq, EntryId)>> {
+    conn.prepare_cached("SELECT seq, id FROM tombstones WHERE seq > ?1 ORDER BY seq LIMIT ?2")?
+        .query_map(params![after.0.cast_signed(), limit.cast_signed()], |row| {
+            let seq = Seq(row.get::<_, i64>(0)?.cast_unsigned());
+            Ok((seq, EntryId::from_bytes(row.get(1)?)))
+        })?
+        .collect()
+}
+
+/// Reads namespace, source, path, kind, tags and time, in columns from `idx` on.
+pub(super) fn fields(row: &Row<'_>, idx: usize) -> Sql<Fields> {
+    let text = |at: usize| row.get::<_, String>(idx + at);
+    let mut fields = Fields::new(text(0)?, text(1)?, text(2)?);
+    fields.kind = row.get(idx + 3)?;
+    fields.tags = strings(row, idx + 4)?;
+    fields.time = row.get::<_, Option<i64>>(idx + 5)?.map(Timestamp);
+    Ok(fields)
 }
 
 fn has_other_namespace(conn: &Connection, namespace: &str) -> Sql<bool> {

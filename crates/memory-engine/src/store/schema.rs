@@ -47,4 +47,12 @@ CREATE TABLE tombstones (
     seq INTEGER PRIMARY KEY,
     id  BLOB NOT NULL UNIQUE
 );
+", "
+-- vector_seq numbers the arrival of the entry's vector; until then the vector is pending, for the reason if one is known.
+ALTER TABLE entries ADD COLUMN vector_seq INTEGER;
+-- The name of the vector in vectors.db.
+ALTER TABLE entries ADD COLUMN vector_key BLOB;
+ALTER TABLE entries ADD COLUMN pending TEXT;
+CREATE INDEX entries_without_vector ON entries (entry) WHERE vector_seq IS NULL;
+CREATE INDEX entries_by_vector_change ON entries (max(seq, vector_seq)) WHERE vector_seq IS NOT NULL;
 "];

@@ -6,30 +6,35 @@
 //! 1. state folder and writer lock: nothing yet;
 //! 2. for a new generation: empty folders that no manifest names;
 //! 3. changes of documents, some hundred per transaction: the store, numbered;
-//! 4. changes fed to the index: the index, with its watermark;
-//! 5. for a new generation: the manifest that names it;
-//! 6. tombstones that every index has passed are forgotten, folders that no manifest names are removed.
+//! 4. changes fed to the index by words: that index, with its watermark;
+//! 5. vectors that are known already fed to the index by meaning (`meaning`);
+//! 6. for a new generation: the manifest that names it; from here on all of it can be searched;
+//! 7. new vectors, some dozen at a time: `vectors.db`, then the store, then the index by meaning;
+//! 8. tombstones that every index has passed are forgotten, folders that no manifest names are removed.
 
+mod meaning;
 pub(crate) mod scan;
+mod target;
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::StreamExt as _;
-use memory_api::{Chunker, Error, ErrorKind, LexicalIndex, Result, StoreId};
+use memory_api::{Chunker, Error, ErrorKind, Result};
 use serde::Serialize;
 
 use crate::clock::Clock;
 use crate::discovery::{Discovery, strip_components};
-use crate::feed::{self, Standing};
-use crate::generation::{self, Live, Slot};
+use crate::embedding::Model;
+use crate::feed::{self, Standing, Words};
+use crate::generation;
 use crate::lock::WriterLock;
-use crate::manifest::Manifest;
 use crate::options::{Options, Part};
 use crate::state_dir;
 use crate::store::{Change, Known, Store};
 use scan::{Outcome, Scan, Scanned};
+use target::Target;
 
 /// Documents per transaction at most.
 const MAX_DOCUMENTS: usize = 256;
@@ -73,9 +78,9 @@ pub enum LockWait {
 pub struct Progress {
     /// What it does.
     pub phase: Phase,
-    /// Files or changes done.
+    /// Files, changes or texts done.
     pub done: u64,
-    /// Files or changes in all.
+    /// Files, changes or texts in all.
     pub total: u64,
 }
 
@@ -89,6 +94,8 @@ pub enum Phase {
     Files,
     /// Feeding the index by words.
     Words,
+    /// Embedding texts.
+    Meaning,
 }
 
 /// What a sync did.
@@ -111,6 +118,10 @@ pub struct SyncReport {
     pub warnings: Vec<String>,
     /// Entries in the store now.
     pub entries: u64,
+    /// Texts that were embedded.
+    pub embedded: u64,
+    /// Entries that are found by words alone, since their vector is pending.
+    pub pending: u64,
     /// Whether it was stopped before the end.
     pub cancelled: bool,
 }
@@ -151,17 +162,10 @@ pub(crate) struct Syncer<'a> {
     pub(crate) options: &'a Options,
     pub(crate) chunkers: &'a [Arc<dyn Chunker>],
     pub(crate) lexical: &'a Part,
+    pub(crate) vector: Option<&'a Part>,
+    pub(crate) model: Option<&'a Model>,
     pub(crate) clock: &'a dyn Clock,
     pub(crate) request: &'a SyncRequest,
-}
-
-/// The store and index a sync fills.
-struct Target {
-    manifest: Manifest,
-    store: Store,
-    lexical: Arc<dyn LexicalIndex>,
-    /// Whether the manifest on disk does not name them yet.
-    unpublished: bool,
 }
 
 impl Syncer<'_> {
@@ -195,8 +199,7 @@ impl Syncer<'_> {
         };
         let mut target = self.target(anew, &mut report.warnings).await?;
         let result = self.fill(discovery, &mut target, &mut report).await;
-        target.store.close().await;
-        let closed = target.lexical.close().await;
+        let closed = target.close().await;
         result.and(closed).map(|()| report)
     }
 
@@ -212,108 +215,6 @@ impl Syncer<'_> {
         WriterLock::take(&self.options.state_dir).await
     }
 
-    /// Opens what is there, or begins a new generation.
-    async fn target(&self, anew: bool, warnings: &mut Vec<String>) -> Result<Target> {
-        let manifest = match Manifest::read(&self.options.state_dir) {
-            // A damaged manifest names nothing that could be kept.
-            Err(err) if err.kind() == ErrorKind::Corrupt && anew => None,
-            manifest => manifest?,
-        };
-        // What an interrupted build left takes room that this one may need.
-        generation::remove_others(self.options, manifest.as_ref())?;
-        let number = generation::next_number(self.options, manifest.as_ref())?;
-        let Some(manifest) = manifest else {
-            return self.new_target(number).await;
-        };
-        if anew {
-            self.warn_of_namespaces(manifest, warnings).await;
-            return self.new_target(number).await;
-        }
-        let live = Live::open(self.options, self.lexical, manifest).await?;
-        if let Err(err) = self.check_workspace(&live.store).await {
-            live.close().await?;
-            return Err(err);
-        }
-        let Live {
-            manifest,
-            store,
-            lexical,
-        } = live;
-        let reason = match lexical {
-            Slot::Open(lexical) => match feed::standing(&store, &*lexical).await? {
-                Standing::Behind(_) => {
-                    return Ok(Target {
-                        manifest,
-                        store,
-                        lexical,
-                        unpublished: false,
-                    });
-                }
-                Standing::Lost => {
-                    lexical.close().await?;
-                    "the index by words does not follow the store".to_owned()
-                }
-            },
-            Slot::Closed(err) => err.to_string(),
-        };
-        warnings.push(format!("{reason}; the index by words is built anew"));
-        let (folder, lexical) = generation::new_lexical(self.options, self.lexical, number).await?;
-        let manifest = Manifest::new(number, manifest.store, folder);
-        Ok(Target {
-            manifest,
-            store,
-            lexical,
-            unpublished: true,
-        })
-    }
-
-    /// Two workspaces in one state folder would remove each other's documents.
-    async fn check_workspace(&self, store: &Store) -> Result<()> {
-        match state_dir::other_workspace(store, self.options).await? {
-            None => Ok(()),
-            Some(other) => Err(Error::new(
-                ErrorKind::InvalidInput,
-                format!("`{}` holds the index of `{other}`", self.options.state_dir.display()),
-            )
-            .with_hint(
-                "name another folder by `--state DIR`, another `namespace`, or take it over by `memory index --force`",
-            )),
-        }
-    }
-
-    /// A new generation is built from the files of this namespace; others sharing the folder have to build theirs again.
-    async fn warn_of_namespaces(&self, manifest: Manifest, warnings: &mut Vec<String>) {
-        // A generation that cannot be opened has nothing to lose.
-        let Ok(live) = Live::open(self.options, self.lexical, manifest).await else {
-            return;
-        };
-        let namespace = self.options.namespace.clone();
-        if live
-            .store
-            .has_other_namespace(namespace)
-            .await
-            .unwrap_or(false)
-        {
-            warnings.push(
-                "other namespaces are missing from the new index until their next sync".to_owned(),
-            );
-        }
-        // The old generation is replaced; how its closing went matters to nobody.
-        drop(live.close().await);
-    }
-
-    async fn new_target(&self, number: u64) -> Result<Target> {
-        let id = StoreId(self.clock.random());
-        let (store_folder, store) = generation::new_store(self.options, number, id).await?;
-        let (folder, lexical) = generation::new_lexical(self.options, self.lexical, number).await?;
-        Ok(Target {
-            manifest: Manifest::new(number, store_folder, folder),
-            store,
-            lexical,
-            unpublished: true,
-        })
-    }
-
     async fn fill(
         &self,
         discovery: &Discovery,
@@ -321,53 +222,57 @@ impl Syncer<'_> {
         report: &mut SyncReport,
     ) -> Result<()> {
         self.documents(discovery, &target.store, report).await?;
-        let Standing::Behind(total) = feed::standing(&target.store, &*target.lexical).await? else {
-            return Err(Error::new(
-                ErrorKind::Internal,
-                "the index follows another store than the one it was opened for",
-            ));
-        };
-        feed::catch_up(
-            &target.store,
-            &*target.lexical,
-            self.lexical.plugin.limits,
-            |done| {
-                self.progress(Phase::Words, done, total);
-            },
-        )
-        .await?;
-        report.entries = target
-            .store
-            .counts(self.options.namespace.clone())
-            .await?
-            .n_entries;
+        self.words(target).await?;
+        let namespace = || self.options.namespace.clone();
+        report.entries = target.store.counts(namespace()).await?.n_entries;
+        if !report.cancelled || !target.unpublished {
+            self.known_vectors(target).await?;
+        }
         if report.cancelled && target.unpublished {
             // Half a generation is not published; the next sync begins it again.
             return Ok(());
         }
-        let now = self.clock.now();
-        target
-            .store
+        let store = &target.store;
+        store
             .set_meta(self.key("workspace"), report.workspace.clone())
-            .await?;
-        target
-            .store
-            .set_meta(self.key("last_sync"), now.0.to_string())
-            .await?;
-        target
-            .store
-            .prune_tombstones(target.store.last_seq().await?)
             .await?;
         if target.unpublished {
             generation::sync_names(self.options)?;
             target.manifest.publish(&self.options.state_dir)?;
             target.unpublished = false;
         }
+        // Words can be searched by now. However the embedder fares, that stays.
+        self.new_vectors(target, report).await?;
+        // What has a vector since is a change that concerns no word.
+        self.words(target).await?;
+        store
+            .prune_tombstones(target.passed_by_all().await?)
+            .await?;
+        report.pending = target.pending(namespace()).await?;
+        let now = self.clock.now();
+        store
+            .set_meta(self.key("last_sync"), now.0.to_string())
+            .await?;
         // The sync is done; a folder that stays is removed by the next one.
         if let Err(err) = generation::remove_others(self.options, Some(&target.manifest)) {
             report.warnings.push(err.to_string());
         }
         Ok(())
+    }
+
+    /// Feeds the index by words.
+    async fn words(&self, target: &Target) -> Result<()> {
+        let (words, lexical) = (Words(&target.store), &*target.lexical);
+        let Standing::Behind(total) = feed::standing(&words, lexical).await? else {
+            return Err(Error::new(
+                ErrorKind::Internal,
+                "the index follows another store than the one it was opened for",
+            ));
+        };
+        feed::catch_up(&words, lexical, self.lexical.plugin.limits, |done| {
+            self.progress(Phase::Words, done, total);
+        })
+        .await
     }
 
     /// Writes what the scan finds.

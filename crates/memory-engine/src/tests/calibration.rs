@@ -1,4 +1,4 @@
-use crate::search::words_relevance;
+use crate::candidates::words_relevance;
 
 #[test]
 fn relevance_by_words_is_a_share_of_what_is_attainable() {

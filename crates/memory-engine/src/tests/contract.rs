@@ -83,7 +83,7 @@ const PLUGIN: Plugin = Plugin::new::<Config>(
 .with_limits(Limits::NONE.with_max_ops(2).with_max_k(3));
 
 fn wrapped(inner: Scripted) -> ContractLexical {
-    ContractLexical::new(&PLUGIN, Arc::new(inner))
+    ContractLexical::new(&PLUGIN, Arc::new(inner)).unwrap()
 }
 
 fn hit(id: u128, score: f32) -> Hit {
@@ -139,7 +139,6 @@ fn a_right_answer_passes() {
         [None, Some(0.0)]
     );
     assert!((block_on(index.attainable(&query)).unwrap() - 2.0).abs() < f32::EPSILON);
-    index.check_declaration().unwrap();
 }
 
 #[test]
@@ -220,13 +219,7 @@ fn what_the_plugin_cannot_carry_never_reaches_it() {
 fn a_capability_that_was_not_declared_is_refused() {
     let undeclared = PLUGIN.with_capabilities(Capabilities::NONE);
     let index = ContractLexical::new(&undeclared, Arc::new(Scripted::default()));
-    assert!(
-        index
-            .check_declaration()
-            .unwrap_err()
-            .message()
-            .contains("did not declare")
-    );
+    assert!(index.unwrap_err().message().contains("did not declare"));
 }
 
 /// A test double: cuts as it was told to.

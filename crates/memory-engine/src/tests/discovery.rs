@@ -47,11 +47,8 @@ impl Place {
 
     fn discovery(&self) -> Result<Discovery> {
         Discovery::new(&Options {
-            workspace: self.path(""),
-            state_dir: self.path(".memory"),
-            namespace: "default".to_owned(),
             documents: self.documents.clone(),
-            read_only: false,
+            ..Options::new(self.path(""), self.path(".memory"))
         })
     }
 
@@ -165,11 +162,8 @@ fn include_replaces_the_default_files() {
         .documents
     };
     let with = |glob| Options {
-        workspace: place.path(""),
-        state_dir: place.path(".memory"),
-        namespace: String::new(),
         documents: globs(glob),
-        read_only: false,
+        ..Options::new(place.path(""), place.path(".memory"))
     };
     let found = |glob| -> Vec<String> {
         Discovery::new(&with(glob))
@@ -196,11 +190,8 @@ fn the_state_folder_is_never_walked() {
     let place = Place::new(&["a.md"]).include("**/*.md");
     place.write("index/b.md", "text");
     let options = |state_dir| Options {
-        workspace: place.path(""),
-        state_dir,
-        namespace: String::new(),
         documents: place.documents.clone(),
-        read_only: false,
+        ..Options::new(place.path(""), state_dir)
     };
     let found = |state_dir| {
         Discovery::new(&options(state_dir))
@@ -478,13 +469,7 @@ fn an_absent_memory_file_is_told_apart_from_a_refused_one() {
 #[test]
 fn the_root_of_a_file_system_and_an_empty_path_are_no_workspace() {
     // PS-10.
-    let options = |workspace: &str| Options {
-        workspace: PathBuf::from(workspace),
-        state_dir: PathBuf::from("/nowhere"),
-        namespace: String::new(),
-        documents: Documents::default(),
-        read_only: false,
-    };
+    let options = |workspace: &str| Options::new(workspace, "/nowhere");
     for workspace in ["/", "/.", "/tmp/..", ""] {
         let err = Discovery::new(&options(workspace)).unwrap_err();
         assert_eq!(err.kind(), ErrorKind::InvalidInput, "{workspace:?}");

@@ -1,8 +1,8 @@
 use std::fs;
 
-use memory_api::{ErrorKind, Fingerprint, StoreId};
+use memory_api::{EmbeddingSpace, ErrorKind, Fingerprint, StoreId};
 
-use crate::manifest::{IndexFolder, Manifest, StoreFolder};
+use crate::manifest::{IndexFolder, Manifest, StoreFolder, VectorFolder};
 
 fn manifest() -> Manifest {
     Manifest::new(
@@ -16,7 +16,32 @@ fn manifest() -> Manifest {
             dir: "gen/3-lexical-fts5".to_owned(),
             fingerprint: Fingerprint("x/1".to_owned()),
         },
+        Some(VectorFolder {
+            index: IndexFolder {
+                plugin: "flat".to_owned(),
+                dir: "gen/3-vector-flat".to_owned(),
+                fingerprint: Fingerprint("y/1".to_owned()),
+            },
+            space: EmbeddingSpace::new("hash/1", 8),
+        }),
     )
+}
+
+#[test]
+fn a_manifest_without_a_vector_index_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = serde_json::to_value(manifest()).unwrap();
+    let mut without = whole.clone();
+    without.as_object_mut().unwrap().remove("vector");
+    assert_ne!(without, whole);
+    fs::write(dir.path().join("MANIFEST.json"), without.to_string()).unwrap();
+    let read = Manifest::read(dir.path()).unwrap().unwrap();
+    assert_eq!(read.vector, None);
+    assert_eq!(read.lexical, manifest().lexical);
+    assert_eq!(
+        manifest().folders().collect::<Vec<_>>(),
+        ["gen/2-store", "gen/3-lexical-fts5", "gen/3-vector-flat"]
+    );
 }
 
 #[test]

@@ -2,10 +2,14 @@
 //! the check says why.
 
 use memory_api::LineRange;
+use memory_api::Timestamp;
 use serde_json::Value;
 
+use crate::background::cosine;
 use crate::citation;
-use crate::document::with_retry;
+use crate::document::{NameDate, name_date, with_retry};
+use crate::freshness::Freshness;
+use crate::options::Evergreen;
 use crate::select::{Graded, Strictness, select};
 use crate::window::{WindowStatus, read_window};
 
@@ -59,9 +63,8 @@ fn select_keeps_what_the_reference_keeps() {
         let graded: Vec<Graded> = merged
             .iter()
             .map(|row| Graded {
-                relevance: row["score"].as_f64().unwrap(),
+                score: row["score"].as_f64().unwrap(),
                 by_words: keyword.contains(&&row["path"]),
-                by_meaning: row["vectorScore"].as_f64().unwrap() > 0.0,
             })
             .collect();
         let max_results = usize::try_from(input["maxResults"].as_u64().unwrap()).unwrap();
@@ -74,33 +77,101 @@ fn select_keeps_what_the_reference_keeps() {
 }
 
 #[test]
-fn hits_by_words_alone_fill_the_places_that_strict_hits_leave() {
-    let graded = |relevance, by_meaning| Graded {
-        relevance,
-        by_words: true,
-        by_meaning,
-    };
+fn hits_by_words_fill_the_places_that_strict_hits_leave() {
+    let graded = |score, by_words| Graded { score, by_words };
     let candidates = [
         graded(0.9, true),
-        graded(0.2, false),
+        graded(0.3, false),
+        graded(0.2, true),
         graded(0.1, true),
-        graded(0.1, false),
     ];
-    assert_eq!(select(&candidates, 6, 0.35, Strictness::Relaxed), [0, 1, 3]);
-    assert_eq!(select(&candidates, 2, 0.35, Strictness::Relaxed), [0, 1]);
+    assert_eq!(select(&candidates, 6, 0.35, Strictness::Relaxed), [0, 2, 3]);
+    assert_eq!(select(&candidates, 2, 0.35, Strictness::Relaxed), [0, 2]);
     assert_eq!(select(&candidates, 6, 0.35, Strictness::Hard), [0]);
 }
 
 #[test]
 fn a_floor_that_the_caller_named_is_never_relaxed() {
     let weak = [Graded {
-        relevance: 0.2,
+        score: 0.2,
         by_words: true,
-        by_meaning: false,
     }];
     assert_eq!(select(&weak, 6, 0.35, Strictness::Relaxed), [0]);
     assert_eq!(select(&weak, 6, 0.35, Strictness::Hard), [0; 0]);
     assert_eq!(select(&weak, 6, 0.2, Strictness::Hard), [0]);
+}
+
+/// The reference takes a date from a name only below `memory/`, and only of `.md` files. Here what a workspace counts as memory is
+/// its own choice, and a date in a name is one wherever the file lies.
+const DATED_ELSEWHERE: &[&str] = &["2026-02-10.md", "memory/2026-02-10.txt"];
+
+#[test]
+fn temporal_decay_dates_and_evergreen_documents() {
+    let freshness = Freshness::new(None, &Evergreen::default()).unwrap();
+    let mut n_checked = 0;
+    for fact in facts("temporal-decay") {
+        let (input, expected) = (&fact["input"], &fact["expected"]);
+        match input["fn"].as_str().unwrap() {
+            "date_from_path" => {
+                let path = input["path"].as_str().unwrap();
+                let date = match name_date(path) {
+                    NameDate::Day(Timestamp(ms)) => {
+                        jiff::Timestamp::from_millisecond(ms).unwrap().to_string()
+                    }
+                    NameDate::Impossible | NameDate::None => String::new(),
+                };
+                let expected = match expected.as_str() {
+                    None if DATED_ELSEWHERE.contains(&path) => "2026-02-10",
+                    expected => expected.unwrap_or_default(),
+                };
+                assert_eq!(
+                    date.strip_suffix("T00:00:00Z").unwrap_or(&date),
+                    expected,
+                    "{fact}"
+                );
+            }
+            "is_evergreen" => {
+                let path = input["path"].as_str().unwrap();
+                assert_eq!(
+                    freshness.is_evergreen(path),
+                    expected.as_bool().unwrap(),
+                    "{fact}"
+                );
+            }
+            // The formula is the decay plugin's.
+            "decay_score" => continue,
+            other => panic!("unknown: {other}"),
+        }
+        n_checked += 1;
+    }
+    assert_eq!(n_checked, 16);
+}
+
+#[test]
+fn vectors() {
+    let mut n_checked = 0;
+    for fact in facts("vectors") {
+        let (input, expected) = (&fact["input"], &fact["expected"]);
+        let numbers =
+            |value: &Value| -> Vec<f32> { serde_json::from_value(value.clone()).unwrap() };
+        match input["fn"].as_str().unwrap() {
+            // Where the reference says 0, there is no cosine: such a vector is in no index.
+            "cosine" => {
+                let cosine = cosine(&numbers(&input["a"]), &numbers(&input["b"]));
+                let off = cosine.unwrap_or(0.0) - expected.as_f64().unwrap();
+                assert!(off.abs() < 1e-9, "{fact}");
+                n_checked += 1;
+            }
+            // A number that is not finite is refused here, not made 0 (see the contract of embedders); vectors are kept as
+            // f32, half as long as the reference's; answers of remote models are read by the plugins that ask them.
+            "sanitize_and_normalize"
+            | "encode_embedding byte length"
+            | "decode_embedding"
+            | "read_embedding_vectors" => {}
+            other => panic!("unknown: {other}"),
+        }
+    }
+    assert_eq!(n_checked, 3);
 }
 
 #[test]

@@ -4,17 +4,11 @@ use std::path::Path;
 use memory_api::{ErrorKind, Result};
 
 use crate::discovery::Discovery;
-use crate::options::{Documents, Options};
+use crate::options::Options;
 use crate::state_dir::prepare;
 
 fn prepare_in(workspace: &Path, dir: &Path) -> Result<()> {
-    let options = Options {
-        workspace: workspace.to_owned(),
-        state_dir: dir.to_owned(),
-        namespace: String::new(),
-        documents: Documents::default(),
-        read_only: false,
-    };
+    let options = Options::new(workspace, dir);
     prepare(dir, &Discovery::new(&options)?)
 }
 

@@ -1,0 +1,60 @@
+use std::sync::Arc;
+
+use memory_api::{Chunked, Chunker, Document, Fingerprint, Identity, Result};
+
+use super::broken;
+
+/// A chunker whose answers are checked.
+#[derive(Debug)]
+pub(crate) struct ContractChunker {
+    name: &'static str,
+    inner: Arc<dyn Chunker>,
+}
+
+impl ContractChunker {
+    /// Wraps the chunker of this plugin name.
+    pub(crate) fn new(name: &'static str, inner: Arc<dyn Chunker>) -> Self {
+        Self { name, inner }
+    }
+
+    fn check(&self, document: &Document<'_>, chunked: &Chunked) -> Result<()> {
+        let broken =
+            |what: &str| Err(broken(self.name, "chunk", what).with_context("path", document.path));
+        let mut start = 0;
+        for entry in &chunked.entries {
+            if entry.text.trim().is_empty() {
+                return broken("an entry is blank");
+            }
+            if entry.span.is_empty() || document.text.get(entry.span.clone()).is_none() {
+                return broken("an entry's span is not a piece of the text");
+            }
+            if entry.span.start < start {
+                return broken("the entries are not ordered by their span");
+            }
+            start = entry.span.start;
+        }
+        Ok(())
+    }
+}
+
+impl Identity for ContractChunker {
+    fn fingerprint(&self) -> Fingerprint {
+        self.inner.fingerprint()
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl Chunker for ContractChunker {
+    fn accepts(&self, document: &Document<'_>) -> bool {
+        self.inner.accepts(document)
+    }
+
+    fn chunk(&self, document: &Document<'_>) -> Result<Chunked> {
+        let chunked = self
+            .inner
+            .chunk(document)
+            .map_err(|err| err.with_plugin(self.name).with_operation("chunk"))?;
+        self.check(document, &chunked)?;
+        Ok(chunked)
+    }
+}

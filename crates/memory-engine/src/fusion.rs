@@ -1,0 +1,124 @@
+//! From the scores of both legs to one relevance.
+
+/// How the scores of both legs become one relevance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fusion {
+    /// The rule.
+    pub rule: Rule,
+    /// What meaning counts, 0 to 1.
+    pub vector_weight: f64,
+    /// What words count, 0 to 1. Only the ratio of both weights matters; both 0 mean equal parts.
+    pub text_weight: f64,
+    /// What a hit by words is worth.
+    pub text_score: TextScore,
+    /// What a hit by meaning is worth.
+    pub vector_score: VectorScore,
+}
+
+/// A rule of fusion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rule {
+    /// The weighted mean of both scores.
+    Weighted,
+    /// The weighted mean of each score's share of the best one of its leg (TM2C2, Bruch et al. 2023, "An Analysis of Fusion
+    /// Functions for Hybrid Retrieval"), scaled so that the best result has what [`Weighted`](Rule::Weighted) gives at most.
+    Convex,
+}
+
+/// What a hit by words is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TextScore {
+    /// The share of what the question could have, see `words_relevance`.
+    Share,
+    /// 1 / (1 + its position in the list of hits by words, from 0); 0 for what is not in the list.
+    Position,
+    /// r / (1 + r), r being the BM25 score.
+    Saturate,
+}
+
+/// What a hit by meaning is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum VectorScore {
+    /// How far it stands out from unrelated texts.
+    Calibrated,
+    /// The cosine, 0 below 0; 0 for what is not in the list of hits by meaning.
+    Cosine,
+}
+
+impl Default for Fusion {
+    fn default() -> Self {
+        Self {
+            rule: Rule::Weighted,
+            vector_weight: 0.7,
+            text_weight: 0.3,
+            text_score: TextScore::Share,
+            vector_score: VectorScore::Calibrated,
+        }
+    }
+}
+
+/// What both legs say of a candidate, each 0 to 1; `None` where a leg does not know it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Legs {
+    pub(crate) text: Option<f64>,
+    pub(crate) vector: Option<f64>,
+}
+
+impl Fusion {
+    /// Returns the relevance of each candidate, 0 to 1.
+    pub(crate) fn relevance(&self, candidates: &[Legs]) -> Vec<f64> {
+        let weighted: Vec<f64> = candidates.iter().map(|legs| self.mean(*legs)).collect();
+        match self.rule {
+            Rule::Weighted => weighted,
+            Rule::Convex => {
+                let best = |of: &dyn Fn(&Legs) -> Option<f64>| {
+                    candidates.iter().filter_map(of).fold(0.0, f64::max)
+                };
+                let (text, vector) = (best(&|legs| legs.text), best(&|legs| legs.vector));
+                let share = |score: Option<f64>, best: f64| {
+                    score.map(|score| if best > 0.0 { score / best } else { 0.0 })
+                };
+                let shares: Vec<f64> = candidates
+                    .iter()
+                    .map(|legs| {
+                        self.mean(Legs {
+                            text: share(legs.text, text),
+                            vector: share(legs.vector, vector),
+                        })
+                    })
+                    .collect();
+                let top = |scores: &[f64]| scores.iter().copied().fold(0.0, f64::max);
+                let scale = if top(&shares) > 0.0 {
+                    top(&weighted) / top(&shares)
+                } else {
+                    0.0
+                };
+                shares.into_iter().map(|share| share * scale).collect()
+            }
+        }
+    }
+
+    /// The weighted mean of what is known: an entry whose vector is pending is judged by its words.
+    fn mean(&self, legs: Legs) -> f64 {
+        match (legs.text, legs.vector) {
+            (Some(text), Some(vector)) => {
+                let (text_weight, vector_weight) = self.weights();
+                text_weight * text + vector_weight * vector
+            }
+            (Some(score), None) | (None, Some(score)) => score,
+            (None, None) => 0.0,
+        }
+    }
+
+    fn weights(&self) -> (f64, f64) {
+        let sum = self.text_weight + self.vector_weight;
+        if sum > 0.0 {
+            (self.text_weight / sum, self.vector_weight / sum)
+        } else {
+            (0.5, 0.5)
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Gives entries their vectors: those that are known already first, then new ones from the embedder.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use memory_api::{ContentHash, Embedder, ErrorKind, Matrix, Result, Role};
+
+use super::target::{ByMeaning, Target};
+use super::{Phase, SyncReport, Syncer};
+use crate::background::{self, Background};
+use crate::embedding::{embedded_text, key};
+use crate::feed;
+use crate::search::degraded;
+use crate::store::{Pending, Store};
+
+/// Entries looked at together: texts of like length are embedded together, and what was embedded can be found after this many.
+const PAGE: usize = 1_024;
+/// Texts per call of the embedder; what an interruption may lose.
+const CALL: usize = 64;
+
+/// A text to embed, and the entries that hold it.
+#[derive(Debug)]
+struct Text {
+    key: ContentHash,
+    content: String,
+    entries: Vec<i64>,
+}
+
+/// How a call of the embedder ended.
+enum Embedded {
+    All(Matrix),
+    /// A text of these is not to its liking.
+    Refused(memory_api::Error),
+    /// It cannot embed anything now.
+    Unavailable(memory_api::Error),
+}
+
+impl Syncer<'_> {
+    /// Gives entries the vectors that are known already, and feeds them to the index.
+    pub(super) async fn known_vectors(&self, target: &Target) -> Result<()> {
+        let Some(by_meaning) = &target.by_meaning else {
+            return Ok(());
+        };
+        let store = &target.store;
+        let mut after = i64::MIN;
+        loop {
+            let pending = self.pending(store, after).await?;
+            let Some(last) = pending.last() else {
+                return self.feed(by_meaning, store).await;
+            };
+            after = last.entry;
+            self.assign_known(by_meaning, store, texts(pending)).await?;
+        }
+    }
+
+    /// Embeds what is left and feeds it to the index. An embedder that fails stops this, never the sync.
+    pub(super) async fn new_vectors(&self, target: &Target, report: &mut SyncReport) -> Result<()> {
+        let Some(by_meaning) = &target.by_meaning else {
+            return Ok(());
+        };
+        let store = &target.store;
+        if let Some(embedder) = &by_meaning.embedder {
+            if let Some(err) = self
+                .embed_pending(by_meaning, &**embedder, store, report)
+                .await?
+            {
+                report.warnings.push(degraded("vector", &err));
+                let reason = err.to_string();
+                store
+                    .explain_pending(self.options.namespace.clone(), reason)
+                    .await?;
+            }
+            self.feed(by_meaning, store).await?;
+            self.weigh_background(by_meaning, &**embedder, store, report)
+                .await?;
+        }
+        let needed = store.vector_keys().await?;
+        let vectors = &by_meaning.vectors;
+        vectors
+            .evict(needed, self.options.max_cached_vectors)
+            .await?;
+        vectors.flush().await
+    }
+
+    /// Embeds every pending text; returns the error that stopped it.
+    async fn embed_pending(
+        &self,
+        by_meaning: &ByMeaning,
+        embedder: &dyn Embedder,
+        store: &Store,
+        report: &mut SyncReport,
+    ) -> Result<Option<memory_api::Error>> {
+        let total = store
+            .counts(self.options.namespace.clone())
+            .await?
+            .n_pending;
+        let call = embedder.limits().max_texts.clamp(1, CALL);
+        let mut done = 0;
+        let mut after = i64::MIN;
+        loop {
+            let pending = self.pending(store, after).await?;
+            let Some(last) = pending.last() else {
+                return Ok(None);
+            };
+            after = last.entry;
+            let mut texts = self.assign_known(by_meaning, store, texts(pending)).await?;
+            // A batch of texts of like length wastes the least.
+            texts.sort_by_key(|text| text.content.len());
+            let mut calls: Vec<&[Text]> = texts.chunks(call).rev().collect();
+            while let Some(texts) = calls.pop() {
+                if self.is_cancelled() {
+                    report.cancelled = true;
+                    return Ok(None);
+                }
+                match embed(embedder, texts).await {
+                    Embedded::All(rows) => {
+                        self.keep(by_meaning, store, texts, &rows).await?;
+                        report.embedded += texts.len() as u64;
+                    }
+                    // Which of them it was, only asking for each alone tells.
+                    Embedded::Refused(_) if texts.len() > 1 => {
+                        calls.extend(texts.chunks(1).rev());
+                        continue;
+                    }
+                    Embedded::Refused(err) => {
+                        let reason = Some(err.to_string());
+                        store.set_pending(entries(texts), reason).await?;
+                    }
+                    Embedded::Unavailable(err) => return Ok(Some(err)),
+                }
+                done += entries(texts).len() as u64;
+                self.progress(Phase::Meaning, done.min(total), total);
+            }
+            self.feed(by_meaning, store).await?;
+            if background::stored(store, by_meaning.index.space())
+                .await?
+                .is_none()
+            {
+                self.weigh_background(by_meaning, embedder, store, report)
+                    .await?;
+            }
+        }
+    }
+
+    /// Gives entries the vectors that `vectors.db` has; returns the texts it has none for.
+    async fn assign_known(
+        &self,
+        by_meaning: &ByMeaning,
+        store: &Store,
+        texts: Vec<Text>,
+    ) -> Result<Vec<Text>> {
+        let (space, vectors) = (by_meaning.index.space(), &by_meaning.vectors);
+        let keys = texts.iter().map(|text| text.key).collect();
+        let known = vectors.get(space, Role::Document, keys).await?;
+        let mut unknown = Vec::new();
+        let mut assigned = Vec::new();
+        let mut used = Vec::new();
+        for (text, vector) in texts.into_iter().zip(known) {
+            if vector.is_none() {
+                unknown.push(text);
+                continue;
+            }
+            used.push(text.key);
+            assigned.extend(text.entries.iter().map(|entry| (*entry, text.key)));
+        }
+        if !assigned.is_empty() {
+            vectors
+                .touch(space, Role::Document, used, self.clock.now())
+                .await?;
+            store.assign_vectors(assigned).await?;
+        }
+        Ok(unknown)
+    }
+
+    /// Keeps vectors in `vectors.db`, then says in the store that they are there.
+    async fn keep(
+        &self,
+        by_meaning: &ByMeaning,
+        store: &Store,
+        texts: &[Text],
+        rows: &Matrix,
+    ) -> Result<()> {
+        let rows = texts
+            .iter()
+            .zip(rows.rows())
+            .map(|(text, row)| (text.key, row.to_vec()))
+            .collect();
+        by_meaning
+            .vectors
+            .put(
+                by_meaning.index.space(),
+                Role::Document,
+                rows,
+                self.clock.now(),
+            )
+            .await?;
+        let assigned = texts
+            .iter()
+            .flat_map(|text| text.entries.iter().map(|entry| (*entry, text.key)))
+            .collect();
+        store.assign_vectors(assigned).await
+    }
+
+    async fn feed(&self, by_meaning: &ByMeaning, store: &Store) -> Result<()> {
+        let limits = self
+            .vector
+            .map(|part| part.plugin.limits)
+            .unwrap_or_default();
+        feed::catch_up(
+            &by_meaning.changes(store),
+            &*by_meaning.index,
+            limits,
+            |_| {},
+        )
+        .await
+    }
+
+    /// Measures how close unrelated texts of this memory are, when that was never done or the memory has grown much since.
+    async fn weigh_background(
+        &self,
+        by_meaning: &ByMeaning,
+        embedder: &dyn Embedder,
+        store: &Store,
+        report: &mut SyncReport,
+    ) -> Result<()> {
+        let space = by_meaning.index.space();
+        let n_entries = by_meaning.index.stats().await?.n_entries;
+        let known = background::stored(store, space).await?;
+        if n_entries == 0 || known.is_some_and(|known| !known.is_outgrown(n_entries)) {
+            return Ok(());
+        }
+        let measured = Background::measure(
+            store,
+            &by_meaning.vectors,
+            embedder,
+            n_entries,
+            self.clock.now(),
+        )
+        .await;
+        match measured {
+            Ok(background) => background.store(store, space).await,
+            // The next sync tries again; until then similarities are taken as they are.
+            Err(err) => {
+                report.warnings.push(degraded("vector", &err));
+                Ok(())
+            }
+        }
+    }
+
+    async fn pending(&self, store: &Store, after: i64) -> Result<Vec<Pending>> {
+        store
+            .pending(self.options.namespace.clone(), after, PAGE)
+            .await
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.request.cancel.load(Ordering::Relaxed)
+    }
+}
+
+/// Brings together the entries that hold the same text.
+fn texts(pending: Vec<Pending>) -> Vec<Text> {
+    let mut texts: BTreeMap<ContentHash, Text> = BTreeMap::new();
+    for entry in pending {
+        let text = embedded_text(&entry.heading_path, &entry.text);
+        let key = key(&text);
+        texts
+            .entry(key)
+            .or_insert_with(|| Text {
+                key,
+                content: text,
+                entries: Vec::new(),
+            })
+            .entries
+            .push(entry.entry);
+    }
+    texts.into_values().collect()
+}
+
+fn entries(texts: &[Text]) -> Vec<i64> {
+    texts
+        .iter()
+        .flat_map(|text| text.entries.iter().copied())
+        .collect()
+}
+
+async fn embed(embedder: &dyn Embedder, texts: &[Text]) -> Embedded {
+    let texts: Vec<&str> = texts.iter().map(|text| text.content.as_str()).collect();
+    match embedder.embed(&texts, Role::Document).await {
+        Ok(rows) => Embedded::All(rows),
+        Err(err) if err.kind() == ErrorKind::InvalidInput => Embedded::Refused(err),
+        Err(err) => Embedded::Unavailable(err),
+    }
+}
