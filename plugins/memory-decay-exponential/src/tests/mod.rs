@@ -1,0 +1,3 @@
+mod config;
+mod policy;
+mod reference_facts;

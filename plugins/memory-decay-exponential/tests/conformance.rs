@@ -1,0 +1,1 @@
+memory_conformance::suite!(memory_decay_exponential::PLUGIN, manifest: [deterministic]);

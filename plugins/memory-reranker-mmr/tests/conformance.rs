@@ -1,0 +1,1 @@
+memory_conformance::suite!(memory_reranker_mmr::PLUGIN, manifest: [deterministic]);
