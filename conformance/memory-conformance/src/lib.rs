@@ -10,6 +10,9 @@ mod subject;
 mod scenario;
 mod suite;
 
+mod decay;
+mod reranker;
+
 mod chunker;
 mod describe;
 mod index;

@@ -2,6 +2,9 @@
 //!
 //! They pass the suite themselves. A combination of plugins is tested by putting one real plugin among oracles.
 
+mod decay;
+mod reranker;
+
 mod chunker;
 mod lexical;
 mod query;
@@ -14,6 +17,24 @@ pub static CHUNKER: Plugin = Plugin::new::<chunker::Config>(
     env!("CARGO_PKG_VERSION"),
     "cuts at blank lines; a test double",
     Factory::Chunker(chunker::open),
+)
+.with_capabilities(Capabilities::of(&[Capability::Deterministic]));
+
+/// Leaves 1 / (1 + age in days) of an entry.
+pub static DECAY: Plugin = Plugin::new::<decay::Config>(
+    "oracle",
+    env!("CARGO_PKG_VERSION"),
+    "fades as one over the age; a test double",
+    Factory::Decay(decay::open),
+)
+.with_capabilities(Capabilities::of(&[Capability::Deterministic]));
+
+/// Sorts by the scores that the candidates have.
+pub static RERANKER: Plugin = Plugin::new::<reranker::Config>(
+    "oracle",
+    env!("CARGO_PKG_VERSION"),
+    "sorts by score; a test double",
+    Factory::Reranker(reranker::open),
 )
 .with_capabilities(Capabilities::of(&[Capability::Deterministic]));
 

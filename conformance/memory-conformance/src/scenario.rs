@@ -104,6 +104,8 @@ impl Scenario {
 /// Returns every scenario of a kind, in the order of the report. Kinds without a contract suite have the `describe` group.
 pub fn scenarios(kind: Kind) -> impl Iterator<Item = &'static Scenario> {
     let of_kind: &[&'static [Scenario]] = match kind {
+        Kind::Decay => &[crate::decay::SCENARIOS],
+        Kind::Rerank => &[crate::reranker::SCENARIOS],
         Kind::Chunker => &[chunker::SCENARIOS],
         Kind::Lexical => &[lexical::MODEL_SCENARIOS, lexical::SCENARIOS],
         _ => &[],

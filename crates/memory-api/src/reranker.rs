@@ -36,8 +36,18 @@ pub struct Ranked {
 ///
 /// # Contract
 ///
-/// 1. The answer is a permutation or a subset of the candidates, best first, without repeats; scores are finite.
-/// 2. No candidates give an empty answer, one candidate itself.
+/// 1. The answer is a permutation or a subset of the candidates, without repeats.
+///    \[`reranker::answer_is_a_subset_without_repeats`\]
+/// 2. It is best first. Scores, where it gives some, are finite, and none is higher than one before it.
+///    \[`reranker::scores_are_finite`\] \[`reranker::best_come_first`\]
+/// 3. No candidates give an empty answer, one candidate itself. \[`reranker::no_candidates_give_nothing`\]
+///    \[`reranker::one_candidate_stays`\]
+/// 4. Any text and any query are answered: empty, huge, emoji, right-to-left, control characters.
+///    \[`reranker::hostile_text_is_no_error`\]
+/// 5. With [`Capability::Deterministic`](crate::Capability::Deterministic), the same call gives the same answer.
+///    \[`reranker::same_call_same_answer`\]
+/// 6. With [`Capability::Deterministic`](crate::Capability::Deterministic), candidates whose scores all differ may be given in any
+///    order. \[`reranker::order_of_the_call_changes_nothing`\]
 #[async_trait]
 pub trait Reranker: Identity + fmt::Debug + Send + Sync {
     /// Returns the new order.

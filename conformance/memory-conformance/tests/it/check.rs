@@ -50,3 +50,12 @@ pub(crate) fn names_of_kind(plugin: &'static Plugin) -> BTreeSet<&'static str> {
         .filter(|name| !name.starts_with("describe::"))
         .collect()
 }
+
+/// Returns the names of the scenarios that fail for the plugin with this fault.
+pub(crate) fn failing(plugin: &'static Plugin, fault: &str) -> BTreeSet<&'static str> {
+    scenarios(plugin.kind())
+        .filter(|scenario| scenario.skipped_for(plugin).is_none())
+        .filter(|scenario| scenario.check(&subject(plugin, fault)).is_err())
+        .map(memory_conformance::Scenario::name)
+        .collect()
+}

@@ -48,6 +48,16 @@ fn check(kind: Kind, files: &[&str]) {
 }
 
 #[test]
+fn every_line_of_the_decay_contract_is_a_scenario() {
+    check(Kind::Decay, &["id.rs", "decay.rs"]);
+}
+
+#[test]
+fn every_line_of_the_reranker_contract_is_a_scenario() {
+    check(Kind::Rerank, &["id.rs", "reranker.rs"]);
+}
+
+#[test]
 fn every_line_of_the_chunker_contract_is_a_scenario() {
     check(Kind::Chunker, &["id.rs", "chunker.rs"]);
 }

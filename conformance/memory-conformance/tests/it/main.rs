@@ -1,6 +1,11 @@
 //! The suite has to fail: broken plugins, and the scenario that finds each of them out.
 
 #[cfg(test)]
+mod decay;
+#[cfg(test)]
+mod reranker;
+
+#[cfg(test)]
 mod check;
 #[cfg(test)]
 mod chunker;
