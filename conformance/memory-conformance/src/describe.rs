@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::failure::ensure;
 use crate::lexical::Lexical;
 use crate::subject::Instance;
+use crate::vector::Vector;
 use crate::{Failure, Outcome, Scenario, Subject, index};
 
 pub(crate) const SCENARIOS: &[Scenario] = &[
@@ -298,9 +299,13 @@ fn fingerprint_is_stable(subject: &Subject) -> Outcome {
 fn two_opens_do_not_interfere(subject: &Subject) -> Outcome {
     let (here, there) = (subject.home()?, subject.home()?);
     let instances = subject.run(async { Ok((here.open().await?, there.open().await?)) })?;
+    let limits = subject.plugin().limits;
     match instances {
         (Instance::Lexical(left), Instance::Lexical(right)) => subject.run(
-            index::two_indexes_do_not_interfere::<Lexical>(&*left, &*right),
+            index::two_indexes_do_not_interfere::<Lexical>(limits, &*left, &*right),
+        ),
+        (Instance::Vector(left), Instance::Vector(right)) => subject.run(
+            index::two_indexes_do_not_interfere::<Vector>(limits, &*left, &*right),
         ),
         (Instance::Chunker(left), Instance::Chunker(right)) => {
             let [one, other] = ["one paragraph", "# Another\n\none"]

@@ -1,5 +1,5 @@
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ type Executor = dyn Fn(Pin<Box<dyn Future<Output = ()> + '_>>) + Send + Sync;
 pub struct Fixture {
     config: Value,
     documents: Vec<(String, String)>,
+    cache_dir: Option<PathBuf>,
     unavailable: Option<String>,
     executor: Option<Arc<Executor>>,
 }
@@ -46,6 +47,12 @@ impl Fixture {
         self
     }
 
+    /// Gives plugins that need a model file this folder of caches, instead of an empty one per test.
+    pub fn with_cache_dir(mut self, path: impl Into<PathBuf>) -> Self {
+        self.cache_dir = Some(path.into());
+        self
+    }
+
     /// Runs futures here instead of on a bare executor, for plugins that need a tokio reactor:
     /// `.with_executor(move |future| runtime.block_on(future))`.
     pub fn with_executor(
@@ -54,6 +61,10 @@ impl Fixture {
     ) -> Self {
         self.executor = Some(Arc::new(executor));
         self
+    }
+
+    pub(crate) fn cache_dir(&self) -> Option<&Path> {
+        self.cache_dir.as_deref()
     }
 
     pub(crate) fn executor(&self) -> Option<&Executor> {
@@ -93,6 +104,7 @@ impl fmt::Debug for Fixture {
         // The config may hold a key to a server; it is not shown.
         f.debug_struct("Fixture")
             .field("documents", &self.documents)
+            .field("cache_dir", &self.cache_dir)
             .field("unavailable", &self.unavailable)
             .finish_non_exhaustive()
     }

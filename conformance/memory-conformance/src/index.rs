@@ -3,6 +3,7 @@
 //! A kind of index says in [`IndexKind`] how words become its changes and how they are found again. The model and all its
 //! checks are written once.
 
+mod answer;
 mod history;
 mod machine;
 mod model;
@@ -12,12 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
-use memory_api::{EntryId, Error, Fields, Projection};
+use memory_api::{EntryId, Error, Fields, Limits, Projection};
 
 use crate::Outcome;
 use crate::subject::Home;
 
-pub(crate) use history::{Change, History};
+pub(crate) use answer::{check_length, check_ranked};
+pub(crate) use history::{Change, History, batches};
 pub(crate) use model::{scenarios, two_indexes_do_not_interfere};
 
 /// The number of words there are.
@@ -102,10 +104,15 @@ pub(crate) trait IndexKind: 'static {
     fn op(change: &Change) -> Self::Op;
 
     /// Finds out by questions alone which of these entries are there, and with which words.
-    async fn observe(index: &Self::Index, ids: &[EntryId]) -> Outcome<Content>;
+    async fn observe(index: &Self::Index, limits: Limits, ids: &[EntryId]) -> Outcome<Content>;
 
     /// Asks a question whose answer follows from the content.
-    async fn ask(index: &Self::Index, content: &Content, question: &Question) -> Outcome;
+    async fn ask(
+        index: &Self::Index,
+        limits: Limits,
+        content: &Content,
+        question: &Question,
+    ) -> Outcome;
 
     /// Calls every method that reads, for indexes that have to refuse.
     async fn read_calls(index: &Self::Index) -> Vec<(&'static str, Option<Error>)>;

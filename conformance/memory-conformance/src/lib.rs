@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
+mod dice;
 mod environment;
 mod failure;
 mod fixture;
@@ -15,8 +16,10 @@ mod reranker;
 
 mod chunker;
 mod describe;
+mod embedder;
 mod index;
 mod lexical;
+mod vector;
 
 pub mod oracle;
 

@@ -6,8 +6,11 @@ mod decay;
 mod reranker;
 
 mod chunker;
+mod embedder;
+mod index;
 mod lexical;
 mod query;
+mod vector;
 
 use memory_api::{Capabilities, Capability, Factory, Need, Plugin};
 
@@ -54,3 +57,27 @@ pub static LEXICAL: Plugin = Plugin::new::<lexical::Config>(
     Capability::Deterministic,
 ]))
 .with_needs(&[Need::Disk]);
+
+/// Compares a query with every vector there is, in f64; keeps them in one JSON file.
+pub static VECTOR: Plugin = Plugin::new::<vector::Config>(
+    "oracle",
+    env!("CARGO_PKG_VERSION"),
+    "compares a query with every vector; a test double",
+    Factory::Vector(vector::open),
+)
+.with_capabilities(Capabilities::of(&[
+    Capability::AtomicApply,
+    Capability::Persistent,
+    Capability::ExactSearch,
+    Capability::Deterministic,
+]))
+.with_needs(&[Need::Disk]);
+
+/// Counts words in 64 buckets; texts with the same words are near to each other.
+pub static EMBEDDER: Plugin = Plugin::new::<embedder::Config>(
+    "oracle",
+    env!("CARGO_PKG_VERSION"),
+    "counts words; a test double",
+    Factory::Embedder(embedder::open),
+)
+.with_capabilities(Capabilities::of(&[Capability::Deterministic]));

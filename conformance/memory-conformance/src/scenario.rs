@@ -2,7 +2,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use memory_api::{Capability, Kind, Plugin};
 
-use crate::{Failure, Outcome, Subject, chunker, describe, lexical};
+use crate::{Failure, Outcome, Subject, chunker, describe, embedder, lexical, vector};
 
 /// One line of a contract, as a check.
 ///
@@ -108,6 +108,8 @@ pub fn scenarios(kind: Kind) -> impl Iterator<Item = &'static Scenario> {
         Kind::Rerank => &[crate::reranker::SCENARIOS],
         Kind::Chunker => &[chunker::SCENARIOS],
         Kind::Lexical => &[lexical::MODEL_SCENARIOS, lexical::SCENARIOS],
+        Kind::Vector => &[vector::MODEL_SCENARIOS, vector::SCENARIOS],
+        Kind::Embedder => &[embedder::SCENARIOS],
         _ => &[],
     };
     describe::SCENARIOS

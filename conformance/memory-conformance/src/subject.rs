@@ -8,6 +8,7 @@ use memory_api::{
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::index::N_WORDS;
 use crate::{Failure, Fixture, Outcome};
 
 /// The plugin under test and what it is opened with.
@@ -102,6 +103,10 @@ pub(crate) struct Home<'a> {
 }
 
 impl Home<'_> {
+    pub(crate) fn plugin(&self) -> &'static Plugin {
+        self.subject.plugin
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.dir.path()
     }
@@ -116,17 +121,28 @@ impl Home<'_> {
     }
 
     pub(crate) async fn open_with(&self, config: &Value) -> memory_api::Result<Instance> {
+        self.open_in(config, &model_space()).await
+    }
+
+    async fn open_in(
+        &self,
+        config: &Value,
+        space: &EmbeddingSpace,
+    ) -> memory_api::Result<Instance> {
         let plugin = self.subject.plugin;
-        let space = EmbeddingSpace::new("conformance/1", 40);
         let mut context = OpenContext::new(config);
         // A plugin that uses a folder has to say so; others get none, as in the engine.
         if plugin.needs(Need::Disk) {
             context = context.with_dir(self.path());
         }
+        if plugin.needs(Need::ModelFile) {
+            context =
+                context.with_cache_dir(self.subject.fixture.cache_dir().unwrap_or(self.path()));
+        }
         match plugin.factory {
             Factory::Chunker(make) => make(&context).map(Instance::Chunker),
             Factory::Lexical(open) => open(context).await.map(Instance::Lexical),
-            Factory::Vector(open) => open(context.with_space(&space)).await.map(Instance::Vector),
+            Factory::Vector(open) => open(context.with_space(space)).await.map(Instance::Vector),
             Factory::Embedder(open) => open(context).await.map(Instance::Embedder),
             Factory::Reranker(open) => open(context).await.map(Instance::Reranker),
             Factory::Decay(make) => make(&context).map(Instance::Decay),
@@ -150,6 +166,44 @@ impl Home<'_> {
             _ => Err(Failure::new("the plugin is no lexical index")),
         }
     }
+
+    /// Opens a vector index; the inner error is the plugin's.
+    pub(crate) async fn try_open_vector(
+        &self,
+        space: &EmbeddingSpace,
+    ) -> Outcome<memory_api::Result<Arc<dyn VectorIndex>>> {
+        let max_dimensions = self.plugin().limits.max_dimensions;
+        if max_dimensions.is_some_and(|max| max < space.dimensions) {
+            return Err(Failure::new(format!(
+                "the suite needs vectors of {} numbers, more than the plugin's limits allow",
+                space.dimensions
+            )));
+        }
+        match self.open_in(&self.config(), space).await {
+            Ok(Instance::Vector(index)) => Ok(Ok(index)),
+            Ok(_) => Err(Failure::new("the plugin is no vector index")),
+            Err(err) => Ok(Err(err)),
+        }
+    }
+
+    pub(crate) async fn open_vector(
+        &self,
+        space: &EmbeddingSpace,
+    ) -> Outcome<Arc<dyn VectorIndex>> {
+        Ok(self.try_open_vector(space).await??)
+    }
+
+    pub(crate) async fn open_embedder(&self) -> Outcome<Arc<dyn Embedder>> {
+        match self.open().await? {
+            Instance::Embedder(embedder) => Ok(embedder),
+            _ => Err(Failure::new("the plugin is no embedder")),
+        }
+    }
+}
+
+/// The space of vector indexes whose entries are those of the model: one dimension per word.
+pub(crate) fn model_space() -> EmbeddingSpace {
+    EmbeddingSpace::new("conformance/1", usize::from(N_WORDS))
 }
 
 /// An open plugin of any kind.

@@ -105,13 +105,29 @@ impl Matrix {
 /// Turns texts into vectors.
 ///
 /// Opening one is cheap and tells its space; a model is loaded by the first [`embed`](Embedder::embed), once, since many a search
-/// needs none.
+/// needs none. Nobody has to hold back: calls may run side by side.
 ///
 /// # Contract
 ///
-/// 1. One row per text, in order, of the dimensions of [`space`](Embedder::space), finite, of length 1 where the space says so.
-/// 2. A text's row does not depend on the other texts of the call (within 1e-4).
-/// 3. An empty text has a row; an over-long text is cut or refused with `InvalidInput`, as the plugin documents.
+/// 1. The space has an id and at least one dimension, the limits allow at least one text of one token, and neither changes
+///    while the embedder is open or from one opening to the next. \[`embedder::space_is_told_at_open`\]
+/// 2. One row per text, of the dimensions of [`space`](Embedder::space), in the order of the texts; no texts have no rows.
+///    \[`embedder::one_row_per_text`\] \[`embedder::rows_are_in_order`\] \[`embedder::no_texts_have_no_rows`\]
+/// 3. A row is finite, never of length 0 (no index would take it), and of length 1 where the space says so.
+///    \[`embedder::rows_are_finite_and_have_a_direction`\]
+/// 4. A text's row does not depend on the other texts of the call (within 1e-4), nor on the calls before it and beside it, nor
+///    on which of two openings it comes from. \[`embedder::batch_equals_singles`\] \[`embedder::concurrent_calls_agree`\]
+///    \[`embedder::two_opens_agree`\]
+/// 5. With `deterministic` the same text has the same row, bit by bit. \[`embedder::same_text_has_the_same_bits`\]
+/// 6. Any text has a row: an empty or blank one, one of any script, one with control characters.
+///    \[`embedder::blank_text_has_a_row`\] \[`embedder::text_of_any_script_has_a_row`\]
+/// 7. A text beyond `max_tokens` is cut or refused with `InvalidInput`, as the plugin documents.
+///    \[`embedder::long_text_is_cut_or_refused`\]
+/// 8. More than `max_texts` texts are refused with `InvalidInput`: whoever asks splits them, and counts and repeats the calls.
+///    \[`embedder::too_many_texts_are_refused`\]
+/// 9. In either role a text is nearer to itself than to any other text, and the roles do not mix: a row does not depend on
+///    which role was asked for before. \[`embedder::text_is_nearest_to_itself`\] \[`embedder::roles_do_not_mix`\]
+/// 10. A call that was dropped half-way leaves nothing behind that breaks the next one. \[`embedder::dropped_call_breaks_nothing`\]
 #[async_trait]
 pub trait Embedder: Identity + fmt::Debug + Send + Sync {
     /// Returns what the vectors mean.

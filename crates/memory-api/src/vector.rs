@@ -51,11 +51,25 @@ impl<'a> VectorQuery<'a> {
 ///
 /// The lines of [`Projection`], and:
 ///
-/// 1. Hits carry cosine similarity, ordered, ties by ascending id, without repeats, at most `k`.
-/// 2. `allowed` is honoured inside the search: never fewer hits than exist.
-/// 3. [`score`](VectorIndex::score) is exact, also where search is approximate.
-/// 4. A vector of other dimensions, with a number that is not finite, or of length 0 is refused with `InvalidInput`.
-/// 5. An index is bound to its space; opening it with another one is refused with `InvalidInput`.
+/// 1. Hits are ordered by score, ties by ascending id, without repeats: `k` of them, or as many as there are.
+///    \[`vector::hits_are_ranked`\]
+/// 2. A score is the cosine similarity (within 1e-5), in hits as well as in [`score`](VectorIndex::score), also where the search
+///    for hits is approximate. \[`vector::scores_are_cosines`\]
+/// 3. Vectors are compared by their direction; their length does not count, whatever the space says.
+///    \[`vector::length_does_not_count`\]
+/// 4. A stored vector finds its own entry first, with a score of 1. \[`vector::stored_vector_finds_itself_first`\]
+/// 5. With `exact_search` the hits are the closest there are, ties at the cut go to the smaller ids, and the first `k` of a
+///    search for `k + 1` are the search for `k`. \[`vector::exact_search_equals_brute_force`\]
+///    \[`vector::ties_at_the_cut_ascend`\] \[`vector::smaller_k_is_a_prefix`\]
+/// 6. Without it nine of the ten closest are found on average. \[`vector::approximate_search_recalls_most`\]
+/// 7. `allowed` is honoured inside the search: never fewer hits than exist, however far from the query they are. Unknown ids
+///    in it do no harm. \[`vector::allowed_ids_are_honoured`\]
+/// 8. A vector of other dimensions, with a number that is not finite, or of length 0 is refused with
+///    [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput): as a query, and in a batch, of which then nothing is
+///    applied. \[`vector::malformed_query_is_refused`\] \[`vector::malformed_vector_is_refused`\]
+/// 9. An index tells the space it was opened with and, with `persistent`, is bound to it: opening it with another one, be it of
+///    the same dimensions, is refused with `InvalidInput` and leaves it as it was. \[`vector::space_is_the_one_it_was_opened_with`\]
+///    \[`vector::another_space_is_refused`\]
 #[async_trait]
 pub trait VectorIndex: Projection<VectorOp> + fmt::Debug {
     /// Returns the space of its vectors.
@@ -65,5 +79,6 @@ pub trait VectorIndex: Projection<VectorOp> + fmt::Debug {
     async fn search(&self, query: &VectorQuery<'_>) -> Result<Vec<Hit>>;
 
     /// Returns the similarity of each id, in the order of `ids`; `None` for an entry that is not in this index.
+    /// `k` and `allowed` of the query are not looked at.
     async fn score(&self, query: &VectorQuery<'_>, ids: &[EntryId]) -> Result<Vec<Option<f32>>>;
 }

@@ -1,4 +1,4 @@
-use memory_api::{Batch, EntryId, Seq, StoreId};
+use memory_api::{Batch, EntryId, Limits, Seq, StoreId};
 
 use super::{Content, IndexKind, Word};
 
@@ -55,15 +55,24 @@ impl History {
         self.through = Seq(self.through.0 + n_positions);
     }
 
-    /// Returns what an index that stands at `after` has to apply.
-    pub(crate) fn batch_after<K: IndexKind>(&self, after: Seq) -> Batch<K::Op> {
-        let ops = self
+    /// Returns what an index that stands at `after` has to apply: one batch, or as many as its limits ask for.
+    pub(crate) fn batches_after<K: IndexKind>(
+        &self,
+        after: Seq,
+        limits: Limits,
+    ) -> Vec<Batch<K::Op>> {
+        let ops: Vec<_> = self
             .log
             .iter()
             .filter(|(seq, _)| *seq > after)
             .map(|(seq, change)| (*seq, K::op(change)))
             .collect();
-        Batch::new(self.store, ops).with_through(self.through)
+        let mut batches = batches(self.store, ops, limits);
+        match batches.pop() {
+            Some(last) => batches.push(last.with_through(self.through)),
+            None => batches.push(Batch::new(self.store, Vec::new()).with_through(self.through)),
+        }
+        batches
     }
 
     /// Returns the content after every change up to this position.
@@ -100,4 +109,19 @@ impl History {
         }
         content
     }
+}
+
+/// Splits changes into batches as large as an index takes.
+pub(crate) fn batches<Op: Clone>(
+    store: StoreId,
+    ops: Vec<(Seq, Op)>,
+    limits: Limits,
+) -> Vec<Batch<Op>> {
+    let max_ops = limits.max_ops.unwrap_or(usize::MAX).max(1);
+    if ops.len() <= max_ops {
+        return vec![Batch::new(store, ops)];
+    }
+    ops.chunks(max_ops)
+        .map(|ops| Batch::new(store, ops.to_vec()))
+        .collect()
 }

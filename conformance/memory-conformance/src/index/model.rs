@@ -1,6 +1,6 @@
 //! The `model` group: one short history per line of the contract, and the state machine over all of them.
 
-use memory_api::{Batch, Capability, ErrorKind, Projection, Seq, StoreId, Watermark};
+use memory_api::{Batch, Capability, ErrorKind, Limits, Projection, Seq, StoreId, Watermark};
 
 use super::{Change, Content, IndexKind, Word, entry_id, machine, model_ids};
 use crate::failure::ensure;
@@ -316,8 +316,9 @@ fn closed_index_says_so<K: IndexKind>(subject: &Subject) -> Outcome {
         let again = index.close().await;
         again.map_err(|err| Failure::from(err).within("closing twice"))?;
         let mut calls = K::read_calls(index).await;
-        let batch = rig.history().batch_after::<K>(Seq(0));
-        calls.push(("apply", index.apply(&batch).await.err()));
+        for batch in rig.history().batches_after::<K>(Seq(0), rig.limits()) {
+            calls.push(("apply", index.apply(&batch).await.err()));
+        }
         calls.push(("watermark", index.watermark().await.err()));
         calls.push(("stats", index.stats().await.err()));
         calls.push(("flush", index.flush().await.err()));
@@ -347,15 +348,18 @@ fn capabilities_are_declared<K: IndexKind>(subject: &Subject) -> Outcome {
 
 /// Checks that changes of one index are in no other; both are new.
 pub(crate) async fn two_indexes_do_not_interfere<K: IndexKind>(
+    limits: Limits,
     left: &K::Index,
     right: &K::Index,
 ) -> Outcome {
     let mut history = super::History::new(StoreId(1));
     history.push(&eventful());
-    left.apply(&history.batch_after::<K>(Seq(0))).await?;
+    for batch in history.batches_after::<K>(Seq(0), limits) {
+        left.apply(&batch).await?;
+    }
     left.flush().await?;
     right.flush().await?;
-    let strangers = K::observe(right, &model_ids()).await?;
+    let strangers = K::observe(right, limits, &model_ids()).await?;
     ensure!(
         strangers == Content::new(),
         "what was put into one index is in another one: {strangers:?}"

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use memory_api::{Batch, Capability, Projection, Seq, StoreId};
+use memory_api::{Batch, Capability, Limits, Projection, Seq, StoreId};
 
 use super::{Change, Content, History, IndexKind, Question, model_ids};
 use crate::failure::ensure;
@@ -45,6 +45,10 @@ impl<'a, K: IndexKind> Rig<'a, K> {
             .ok_or_else(|| Failure::new("the index could not be opened again"))
     }
 
+    pub(crate) fn limits(&self) -> Limits {
+        self.home.plugin().limits
+    }
+
     pub(crate) fn history(&self) -> &History {
         &self.history
     }
@@ -64,9 +68,11 @@ impl<'a, K: IndexKind> Rig<'a, K> {
 
     /// Applies what comes after a position, whether the index has it or not.
     pub(crate) async fn catch_up(&self, after: Seq) -> Outcome {
-        let batch = self.history.batch_after::<K>(after);
-        let applied = self.index()?.apply(&batch).await;
-        applied.map_err(|err| Failure::from(err).within("apply"))
+        for batch in self.history.batches_after::<K>(after, self.limits()) {
+            let applied = self.index()?.apply(&batch).await;
+            applied.map_err(|err| Failure::from(err).within("apply"))?;
+        }
+        Ok(())
     }
 
     /// Applies a batch that leaves no trace in the history, because the index has to skip or refuse it.
@@ -125,7 +131,7 @@ impl<'a, K: IndexKind> Rig<'a, K> {
     }
 
     pub(crate) async fn observe(&self) -> Outcome<Content> {
-        K::observe(self.index()?, &model_ids()).await
+        K::observe(self.index()?, self.limits(), &model_ids()).await
     }
 
     /// Checks that the watermark lies between what was flushed and what was applied; returns its position, 0 for none.
@@ -196,7 +202,7 @@ impl<'a, K: IndexKind> Rig<'a, K> {
     /// Asks a question; what is in the index at this moment decides on the right answer.
     pub(crate) async fn ask(&self, question: &Question) -> Outcome {
         let content = self.observe().await?;
-        K::ask(self.index()?, &content, question).await
+        K::ask(self.index()?, self.limits(), &content, question).await
     }
 
     fn compare(&self, observed: &Content, expected: &Content, when: &str) -> Outcome {

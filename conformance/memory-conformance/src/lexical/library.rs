@@ -6,6 +6,7 @@ use std::sync::Arc;
 use memory_api::{Batch, EntryId, Hit, LexicalIndex, LexicalOp, LexicalQuery, Seq, StoreId};
 
 use super::probe::put;
+use crate::dice::Dice;
 use crate::index::{N_WORDS, Word, entry_id, text_of};
 use crate::subject::Home;
 use crate::{Outcome, Subject};
@@ -90,7 +91,7 @@ pub(super) async fn stocked(
 /// Queries of one word each, then of two to four.
 pub(super) fn queries() -> Vec<Vec<Word>> {
     let mut dice = Dice(7);
-    let many = (0..40).map(|n| (0..2 + n % 3).map(|_| dice.word()).collect());
+    let many = (0..40).map(|n| (0..2 + n % 3).map(|_| roll_word(&mut dice)).collect());
     Word::all().map(|word| vec![word]).chain(many).collect()
 }
 
@@ -101,30 +102,19 @@ fn entries() -> Vec<(EntryId, Vec<Word>)> {
             let words = match n % 8 {
                 // Entries with the same words tie for every query.
                 0 => vec![Word(1), Word(2), Word(3)],
-                1 => vec![dice.word()],
-                _ => (0..2 + dice.roll(28)).map(|_| dice.word()).collect(),
+                1 => vec![roll_word(&mut dice)],
+                _ => (0..2 + dice.roll(28))
+                    .map(|_| roll_word(&mut dice))
+                    .collect(),
             };
             (entry_id(n), words)
         })
         .collect()
 }
 
-/// A generator of the same numbers on every machine (Knuth's MMIX).
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
-
-    /// The smaller of two rolls: low numbers are frequent.
-    fn word(&mut self) -> Word {
-        let sides = u64::from(N_WORDS);
-        let roll = self.roll(sides).min(self.roll(sides));
-        Word(u8::try_from(roll).map_or(N_WORDS, |roll| roll + 1))
-    }
+/// The smaller of two rolls: low numbers are frequent.
+fn roll_word(dice: &mut Dice) -> Word {
+    let sides = u64::from(N_WORDS);
+    let roll = dice.roll(sides).min(dice.roll(sides));
+    Word(u8::try_from(roll).map_or(N_WORDS, |roll| roll + 1))
 }

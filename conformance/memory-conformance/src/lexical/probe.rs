@@ -1,10 +1,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use memory_api::{EntryId, Error, Hit, LexicalEntry, LexicalIndex, LexicalOp, LexicalQuery};
+use memory_api::{
+    EntryId, Error, Hit, LexicalEntry, LexicalIndex, LexicalOp, LexicalQuery, Limits,
+};
 
 use crate::failure::ensure;
-use crate::index::{Change, Content, IndexKind, Question, Word, fields, text_of};
+use crate::index::{
+    self, Change, Content, IndexKind, Question, Word, check_length, fields, text_of,
+};
 use crate::subject::Home;
 use crate::{Failure, Outcome};
 
@@ -28,7 +32,7 @@ impl IndexKind for Lexical {
         }
     }
 
-    async fn observe(index: &Self::Index, ids: &[EntryId]) -> Outcome<Content> {
+    async fn observe(index: &Self::Index, _: Limits, ids: &[EntryId]) -> Outcome<Content> {
         // Two ways to see an entry, by its score and by its words, that have to agree.
         let presence = Word(1).to_string();
         let scores = index.score(&LexicalQuery::new(&presence, 0), ids).await?;
@@ -54,7 +58,12 @@ impl IndexKind for Lexical {
         Ok(content)
     }
 
-    async fn ask(index: &Self::Index, content: &Content, question: &Question) -> Outcome {
+    async fn ask(
+        index: &Self::Index,
+        _: Limits,
+        content: &Content,
+        question: &Question,
+    ) -> Outcome {
         // The last one gives every hit.
         const CUTS: [usize; 4] = [1, 2, 5, 1000];
         let text = text_of(&question.words);
@@ -150,37 +159,15 @@ pub(super) fn close(left: f32, right: f32) -> bool {
     (left - right).abs() <= RELATIVE * left.abs().max(right.abs())
 }
 
-pub(super) fn check_length(scores: &[Option<f32>], ids: &[EntryId]) -> Outcome {
-    ensure!(
-        scores.len() == ids.len(),
-        "{} scores for {} ids",
-        scores.len(),
-        ids.len()
-    );
-    Ok(())
-}
-
-/// Checks what holds for the hits of any search.
+/// Checks what holds for the hits of any search by words.
 pub(super) fn check_ranked(hits: &[Hit], k: usize) -> Outcome {
-    ensure!(hits.len() <= k, "{} hits for k = {k}", hits.len());
-    let mut seen = BTreeSet::new();
+    index::check_ranked(hits, k)?;
     for hit in hits {
         ensure!(
-            hit.score.is_finite() && hit.score > 0.0,
+            hit.score > 0.0,
             "the score of hit {} is {}",
             hit.id,
             hit.score
-        );
-        ensure!(seen.insert(hit.id), "hit {} is there twice", hit.id);
-    }
-    for (better, worse) in hits.iter().zip(hits.iter().skip(1)) {
-        ensure!(
-            better.rank(worse).is_lt(),
-            "hit {} with {} stands before {} with {}",
-            better.id,
-            better.score,
-            worse.id,
-            worse.score
         );
     }
     Ok(())

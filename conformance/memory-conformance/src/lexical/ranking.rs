@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use memory_api::{EntryId, Hit, LexicalQuery};
 
 use super::library::{Library, queries, stocked};
-use super::probe::{check_length, check_ranked, close, put};
+use super::probe::{check_ranked, close, put};
 use crate::failure::ensure;
-use crate::index::{Word, entry_id, text_of};
+use crate::index::{Word, check_length, entry_id, text_of};
 use crate::{Outcome, Subject};
 
 fn ids(hits: &[Hit]) -> Vec<EntryId> {

@@ -68,6 +68,16 @@ fn every_line_of_the_lexical_contract_is_a_scenario() {
 }
 
 #[test]
+fn every_line_of_the_vector_contract_is_a_scenario() {
+    check(Kind::Vector, &["id.rs", "projection.rs", "vector.rs"]);
+}
+
+#[test]
+fn every_line_of_the_embedder_contract_is_a_scenario() {
+    check(Kind::Embedder, &["id.rs", "embedder.rs"]);
+}
+
+#[test]
 fn every_kind_has_the_scenarios_of_any_plugin() {
     for kind in Kind::ALL {
         let names: Vec<_> = scenarios(*kind).map(Scenario::name).collect();

@@ -14,4 +14,8 @@ mod contract;
 #[cfg(test)]
 mod describe;
 #[cfg(test)]
+mod embedder;
+#[cfg(test)]
 mod lexical;
+#[cfg(test)]
+mod vector;

@@ -1,0 +1,1 @@
+memory_conformance::suite!(memory_conformance::oracle::EMBEDDER, manifest: [deterministic]);
