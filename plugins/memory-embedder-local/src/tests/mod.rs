@@ -1,0 +1,7 @@
+mod by_hand;
+mod convert;
+mod double;
+mod hub;
+#[cfg(unix)]
+mod pip;
+mod tiny;
