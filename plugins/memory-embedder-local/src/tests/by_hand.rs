@@ -3,14 +3,13 @@ use std::path::Path;
 
 use memory_api::ErrorKind;
 
-use super::tiny::{Pull, files, forever, variant};
+use super::tiny::{Pull, files, variant};
 use crate::{MODELS, catalogue};
 
-fn wanted() -> Pull<'static> {
-    let cache = tempfile::tempdir().unwrap().keep();
+fn wanted(cache: &Path) -> Pull<'_> {
     Pull::new(
         variant(&[("tiny/model.bin", b"weights"), ("tiny/config.json", b"{}")]),
-        Path::new(forever(cache.to_str().unwrap())),
+        cache,
     )
 }
 
@@ -21,7 +20,8 @@ fn a_folder_or_the_weights_beside_the_rest_are_taken() {
     fs::write(brought.path().join("renamed.bin"), "weights").unwrap();
     fs::write(brought.path().join("config.json"), "{}").unwrap();
     for name in ["", "model.bin", "config.json", "renamed.bin"] {
-        let mut pull = wanted();
+        let cache = tempfile::tempdir().unwrap();
+        let mut pull = wanted(cache.path());
         let path = brought.path().join(name);
         pull.file = Some(&path);
         pull.run().unwrap();
@@ -37,7 +37,8 @@ fn another_file_is_refused_with_both_hashes() {
     let brought = tempfile::tempdir().unwrap();
     let path = brought.path().join("model.bin");
     fs::write(&path, "weightz").unwrap();
-    let mut pull = wanted();
+    let cache = tempfile::tempdir().unwrap();
+    let mut pull = wanted(cache.path());
     pull.file = Some(&path);
     let error = pull.run().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt);
@@ -56,7 +57,8 @@ fn another_file_is_refused_with_both_hashes() {
 
 #[test]
 fn a_model_that_is_there_is_kept_and_a_damaged_one_is_not() {
-    let pull = wanted();
+    let cache = tempfile::tempdir().unwrap();
+    let pull = wanted(cache.path());
     let dir = pull.cache.join("models/tiny");
     fs::create_dir_all(&dir).unwrap();
     fs::write(dir.join("model.bin"), "weights").unwrap();
@@ -68,7 +70,8 @@ fn a_model_that_is_there_is_kept_and_a_damaged_one_is_not() {
 
 #[test]
 fn what_a_killed_pull_left_is_swept() {
-    let pull = wanted();
+    let cache = tempfile::tempdir().unwrap();
+    let pull = wanted(cache.path());
     let left = pull.cache.join("models/.tiny-tmp-abc");
     fs::create_dir_all(&left).unwrap();
     fs::write(left.join("half"), "x").unwrap();
