@@ -1,0 +1,1 @@
+memory_conformance::suite!(memory_embedder_hash::PLUGIN, manifest: [deterministic]);
