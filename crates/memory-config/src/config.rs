@@ -1,3 +1,4 @@
+use std::fmt;
 use std::path::PathBuf;
 
 use memory_api::Kind;
@@ -21,6 +22,12 @@ pub struct Config {
     pub documents: DocumentsConfig,
     /// How a search answers.
     pub search: SearchConfig,
+    /// What is kept so that it need not be computed again.
+    pub cache: CacheConfig,
+    /// What the embedder's slot says beside its plugin.
+    pub embedder: EmbedderConfig,
+    /// What the slot of decay says beside its plugin.
+    pub decay: DecayConfig,
     pub(crate) slots: Slots,
 }
 
@@ -30,7 +37,7 @@ impl Config {
         self.slots.get(&kind).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the plugin in use in a slot that holds one.
+    /// Returns the plugin in use in a slot that holds one; `auto` has been resolved.
     pub fn plugin(&self, kind: Kind) -> Option<&PluginConfig> {
         self.plugins(kind).first()
     }
@@ -54,6 +61,10 @@ pub(crate) struct General {
     pub(crate) documents: DocumentsConfig,
     /// How a search answers.
     pub(crate) search: SearchConfig,
+    /// What is kept so that it need not be computed again.
+    pub(crate) cache: CacheConfig,
+    pub(crate) embedder: EmbedderConfig,
+    pub(crate) decay: DecayConfig,
 }
 
 impl Default for General {
@@ -64,6 +75,9 @@ impl Default for General {
             state_dir: None,
             documents: DocumentsConfig::default(),
             search: SearchConfig::default(),
+            cache: CacheConfig::default(),
+            embedder: EmbedderConfig::default(),
+            decay: DecayConfig::default(),
         }
     }
 }
@@ -76,6 +90,25 @@ pub enum Preset {
     /// What measures best.
     #[default]
     Default,
+    /// The recipe of the system whose memory files these are, to the letter: keyword scores by place in the list, raw cosine,
+    /// a half-life of 30 days, the threshold after it, `mmr`.
+    OpenClaw,
+}
+
+impl Preset {
+    /// Returns its name in the config file.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::OpenClaw => "openclaw",
+        }
+    }
+}
+
+impl fmt::Display for Preset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 /// Which documents belong to the memory.
@@ -115,6 +148,22 @@ pub struct SearchConfig {
     /// left. Default 0.35, range 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub min_score: f64,
+    /// How entries are found. Default `auto`.
+    pub mode: SearchMode,
+    /// How the scores of both indexes become one. Default `weighted`.
+    pub fusion: Fusion,
+    /// The share of meaning in the score; the two weights count in proportion. Default 0.7, range 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub vector_weight: f64,
+    /// The share of words in the score; the two weights count in proportion. Default 0.3, range 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub text_weight: f64,
+    /// How a score by words becomes a number from 0 to 1. Default `share`.
+    pub text_score: TextScore,
+    /// How a score by meaning becomes a number from 0 to 1. Default `calibrated`.
+    pub vector_score: VectorScore,
+    /// What `min_score` is held against. Default `relevance`.
+    pub threshold: Threshold,
     /// Candidates each index returns per wanted result. Default 4, range 1 to 20.
     #[schemars(range(min = 1, max = 20))]
     pub candidate_multiplier: usize,
@@ -133,13 +182,35 @@ impl SearchConfig {
     pub fn snippet_budget(&self) -> Option<usize> {
         (self.max_chars > 0).then_some(self.max_chars)
     }
+
+    /// Returns the weights of meaning and of words, so that they add up to 1.
+    ///
+    /// Two zeros, which [`load`](crate::load) refuses, mean the defaults.
+    pub fn weights(&self) -> (f64, f64) {
+        let sum = self.vector_weight + self.text_weight;
+        if sum > 0.0 {
+            (self.vector_weight / sum, self.text_weight / sum)
+        } else {
+            (VECTOR_WEIGHT, TEXT_WEIGHT)
+        }
+    }
 }
+
+const VECTOR_WEIGHT: f64 = 0.7;
+const TEXT_WEIGHT: f64 = 0.3;
 
 impl Default for SearchConfig {
     fn default() -> Self {
         Self {
             max_results: 6,
             min_score: 0.35,
+            mode: SearchMode::default(),
+            fusion: Fusion::default(),
+            vector_weight: VECTOR_WEIGHT,
+            text_weight: TEXT_WEIGHT,
+            text_score: TextScore::default(),
+            vector_score: VectorScore::default(),
+            threshold: Threshold::default(),
             candidate_multiplier: 4,
             citations: Citations::default(),
             snippet_chars: 700,
@@ -160,6 +231,134 @@ pub enum Citations {
     On,
     /// Never.
     Off,
+}
+
+/// How entries are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum SearchMode {
+    /// By words and by meaning, as far as both are there.
+    #[default]
+    Auto,
+    /// By words and by meaning.
+    Hybrid,
+    /// By words alone.
+    Lexical,
+    /// By meaning alone.
+    Vector,
+}
+
+/// How the scores of both indexes become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Fusion {
+    /// The weighted sum of both scores.
+    #[default]
+    Weighted,
+    /// The weighted sum after each score was stretched to 0 to 1 among the candidates of the question.
+    Convex,
+}
+
+/// How a score by words becomes a number from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum TextScore {
+    /// The share of the score that the question could reach.
+    #[default]
+    Share,
+    /// 1 / (1 + place in the list of keyword hits, from 0).
+    Position,
+    /// r / (1 + r), with r the BM25 score.
+    Saturate,
+}
+
+/// How a score by meaning becomes a number from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum VectorScore {
+    /// The cosine, held against those of texts that have nothing to do with each other: the same number means the same with every
+    /// model.
+    #[default]
+    Calibrated,
+    /// The cosine itself; below 0 it counts as 0.
+    Cosine,
+}
+
+/// What `min_score` is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Threshold {
+    /// What fits the question, so that age never hides the only match.
+    #[default]
+    Relevance,
+    /// What fits the question, less what time took from it.
+    Freshness,
+}
+
+/// What is kept so that it need not be computed again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct CacheConfig {
+    /// How many vectors are kept, so that text that comes back is not embedded again; above it, those go that no entry needs, the
+    /// least recently used first. 0 keeps only what entries need. Default 50000, range 0 to 100000000.
+    #[schemars(range(min = 0, max = 100_000_000))]
+    pub max_entries: u64,
+}
+
+impl Default for CacheConfig {
+    fn default() -> Self {
+        Self {
+            max_entries: 50_000,
+        }
+    }
+}
+
+/// What the embedder's slot says beside its plugin.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct EmbedderConfig {
+    /// What a search does while the embedder cannot be used. Default `words`.
+    pub fallback: Fallback,
+    /// The plugin was chosen by `use = "auto"`, so that going without it is no mistake.
+    #[serde(skip)]
+    pub is_auto: bool,
+}
+
+/// What a search does while the embedder cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Fallback {
+    /// It finds by words and says so.
+    #[default]
+    Words,
+}
+
+/// What the slot of decay says beside its plugin.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct DecayConfig {
+    /// Globs, relative to the workspace, of documents that never fade. Default `["MEMORY.md", "USER.md"]`.
+    pub evergreen: Vec<String>,
+    /// Whether documents below `memory/` that bear no date never fade either. Default true.
+    pub evergreen_undated: bool,
+}
+
+impl Default for DecayConfig {
+    fn default() -> Self {
+        Self {
+            evergreen: vec!["MEMORY.md".to_owned(), "USER.md".to_owned()],
+            evergreen_undated: true,
+        }
+    }
 }
 
 fn not_blank<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {

@@ -13,7 +13,7 @@ use crate::layer::Layer;
 use crate::redact::{Secrets, is_secret};
 use crate::schema::Schema;
 use crate::slot::{SLOTS, USE};
-use crate::{Origin, Problem, Sources};
+use crate::{Origin, Preset, Problem, Sources};
 
 /// How many keys a variable's name may join; the TOML parser has a limit like it.
 const MAX_LEVELS: usize = 64;
@@ -32,7 +32,11 @@ pub(crate) struct Gathered {
 impl Gathered {
     pub(crate) fn new(sources: &Sources, registry: &Registry, schema: Schema<'_>) -> Self {
         let mut gathered = Self {
-            layers: vec![Layer::new(Origin::Default, defaults(registry))],
+            layers: vec![
+                Layer::new(Origin::Default, defaults(registry)),
+                // The place of the preset, which any of the others may name.
+                Layer::new(Origin::Preset(Preset::Default), Map::new()),
+            ],
             files: Vec::new(),
             secrets: Secrets::default(),
             problems: Vec::new(),
@@ -58,12 +62,24 @@ impl Gathered {
                 .layers
                 .push(Layer::single(origin, key, flag.value.clone()));
         }
+        let preset = gathered.preset();
+        if let Some(layer) = gathered.layers.get_mut(1) {
+            *layer = Layer::new(Origin::Preset(preset), preset.values(registry));
+        }
         for layer in &gathered.layers {
             for (key, value) in &layer.values {
                 gathered.secrets.collect(value, is_secret(key));
             }
         }
         gathered
+    }
+
+    /// Returns the preset that the last layer names; a name that is none is reported by whoever reads the whole.
+    fn preset(&self) -> Preset {
+        let named = |layer: &Layer| layer.values.get("preset").cloned();
+        let named = self.layers.iter().rev().find_map(named);
+        let preset = named.and_then(|name| serde_json::from_value(name).ok());
+        preset.unwrap_or_default()
     }
 
     fn file(&mut self, path: &Path, required: bool, env: &[(String, String)]) {
@@ -158,8 +174,12 @@ fn defaults(registry: &Registry) -> Map<String, Value> {
         _ => Map::new(),
     };
     for slot in SLOTS {
-        let table = Map::from_iter([(USE.to_owned(), slot.default_use(registry))]);
-        values.insert(slot.kind.as_str().to_owned(), table.into());
+        let table = values
+            .entry(slot.kind.as_str())
+            .or_insert_with(|| Map::new().into());
+        if let Value::Object(table) = table {
+            table.insert(USE.to_owned(), slot.default_use(registry));
+        }
     }
     values
 }
@@ -188,6 +208,10 @@ fn resolve<'a>(parts: &[&str], root: Schema<'a>) -> Result<(KeyPath, Option<Sche
 }
 
 fn nearest_variable(name: &str, schema: Schema<'_>) -> Option<String> {
+    // Nothing is near a name that stops short of its key; the shortest key would seem to be.
+    if name.ends_with(env::SEPARATOR) {
+        return None;
+    }
     // What all names have in common would make any two look alike.
     let bare = |name: &str| name.strip_prefix(env::PREFIX).unwrap_or(name).to_owned();
     let keys = schema.leaves();

@@ -1,6 +1,6 @@
 //! Configuration of the memory engine: layers of files, variables and flags in, one typed [`Config`] out.
 //!
-//! Built-in defaults < user file < workspace file < `MEMORY_*` variables < flags. The caller says where everything is
+//! Built-in defaults < preset < user file < workspace file < `MEMORY_*` variables < flags. The caller says where everything is
 //! ([`Sources`]); this crate reads no environment and no file it was not given. Every problem names its place and key, and all
 //! of them are reported together ([`Problems`]):
 //!
@@ -27,6 +27,7 @@ mod key;
 mod layer;
 mod load;
 mod merge;
+mod preset;
 mod problem;
 mod redact;
 mod schema;
@@ -36,7 +37,10 @@ mod source;
 mod variable;
 pub mod workspace;
 
-pub use config::{Citations, Config, DocumentsConfig, Preset, SearchConfig};
+pub use config::{
+    CacheConfig, Citations, Config, DecayConfig, DocumentsConfig, EmbedderConfig, Fallback, Fusion,
+    Preset, SearchConfig, SearchMode, TextScore, Threshold, VectorScore,
+};
 pub use load::{Loaded, load};
 pub use problem::{Problem, Problems};
 pub use schema::config_schema;

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use memory_api::{Registry, parse_config};
+use memory_api::{Kind, Registry, parse_config};
 use serde_json::{Map, Value};
 
 use crate::check::Checker;
@@ -11,7 +11,9 @@ use crate::merge::Merged;
 use crate::schema::Schema;
 use crate::show::{self, Setting};
 use crate::slot::{PluginConfig, SLOTS, Slot, Slots, USE};
-use crate::{Config, Origin, Problem, Problems, Sources, config_schema};
+use crate::{
+    Config, EmbedderConfig, Origin, Problem, Problems, SearchConfig, Sources, config_schema,
+};
 
 /// A configuration and where it came from.
 #[derive(Debug, Clone)]
@@ -76,11 +78,29 @@ pub fn load(sources: &Sources, registry: &Registry) -> Result<Loaded, Problems> 
     if let Value::Object(map) = &mut general {
         for slot in SLOTS {
             let name = slot.kind.as_str();
-            slot_tables.insert(name.to_owned(), map.remove(name).unwrap_or_default());
+            let table = map.remove(name).unwrap_or_default();
+            let own = slot.own(&table);
+            if !own.is_empty() {
+                map.insert(name.to_owned(), own.into());
+            }
+            slot_tables.insert(name.to_owned(), table);
         }
     }
+    refuse_provider_as_fallback(&mut checker, &mut general);
     let root = KeyPath::default();
     let general = checker.parse(&root, &root, general, parse_config::<General>);
+    if let Some(general) = &general {
+        check_weights(&mut checker, &general.search);
+    }
+    let is_auto = |slot: &Slot| {
+        let table = slot_tables.get(slot.kind.as_str());
+        table
+            .and_then(|table| table.get(USE))
+            .is_some_and(|using| slot.is_auto(using))
+    };
+    let embedder_is_auto = SLOTS
+        .iter()
+        .any(|slot| slot.kind == Kind::Embedder && is_auto(slot));
     let mut slots = Slots::new();
     let mut effective = Value::Object(Map::new());
     for slot in SLOTS {
@@ -112,12 +132,52 @@ pub fn load(sources: &Sources, registry: &Registry) -> Result<Loaded, Problems> 
             state_dir: general.state_dir,
             documents: general.documents,
             search: general.search,
+            cache: general.cache,
+            embedder: EmbedderConfig {
+                is_auto: embedder_is_auto,
+                ..general.embedder
+            },
+            decay: general.decay,
             slots,
         },
         files,
         settings: show::settings(&effective, &origin),
         document: show::document(&effective),
     })
+}
+
+/// Says of an embedder that is linked why it is no fallback, and takes it out; any other word is simply unknown.
+fn refuse_provider_as_fallback(checker: &mut Checker<'_>, general: &mut Value) {
+    let path = KeyPath::new([Kind::Embedder.as_str(), "fallback"]);
+    let Some(Value::String(name)) = path.get(general) else {
+        return;
+    };
+    if checker.registry.get(Kind::Embedder, name).is_err() {
+        return;
+    }
+    let message = format!("`{name}` is an embedder, and those are not supported as a fallback yet");
+    checker.report(&path, &message, Some("possible: words"));
+    path.remove(general);
+}
+
+/// Each weight may be 0, but not both.
+fn check_weights(checker: &mut Checker<'_>, search: &SearchConfig) {
+    if search.vector_weight + search.text_weight > 0.0 {
+        return;
+    }
+    let [vector, text] = ["vector_weight", "text_weight"].map(|key| KeyPath::new(["search", key]));
+    let layer = |path: &KeyPath| checker.merged.layer(path).map(|(index, _)| index);
+    // Who came last made the mistake.
+    let place = if layer(&text) > layer(&vector) {
+        text
+    } else {
+        vector
+    };
+    checker.report(
+        &place,
+        "`search.vector_weight` and `search.text_weight` are both 0",
+        Some("give at least one of them more than 0; the defaults are 0.7 and 0.3"),
+    );
 }
 
 /// Reads the table of a slot: the plugins in use, and the defaults of every plugin that is used or configured.
@@ -129,7 +189,7 @@ fn read_slot(checker: &mut Checker<'_>, slot: &Slot, table: &Value) -> (Vec<Plug
     // There is no `use` when the table or the key was wrong, which has been reported.
     let mut names = Vec::new();
     if let Some(using) = table.get(USE) {
-        match slot.names(using) {
+        match slot.names(using, registry) {
             Ok(found) => names = found,
             Err(message) => {
                 let known = linked(registry, slot);
@@ -155,7 +215,8 @@ fn read_slot(checker: &mut Checker<'_>, slot: &Slot, table: &Value) -> (Vec<Plug
     }
     let tables = table.as_object().into_iter().flatten();
     let idle = tables
-        .filter(|(name, _)| *name != USE && !names.contains(&name.as_str()))
+        .filter(|(name, _)| *name != USE && !slot.keys.contains(&name.as_str()))
+        .filter(|(name, _)| !names.contains(&name.as_str()))
         .filter_map(|(name, _)| registry.get(slot.kind, name).ok());
 
     let mut defaults = Map::new();

@@ -3,7 +3,7 @@ use serde_json::{Map, Value};
 
 use crate::config::General;
 use crate::key::{KeyPath, Step};
-use crate::slot::SLOTS;
+use crate::slot::{SLOTS, Slot};
 
 /// Returns the JSON Schema of a whole config file, for the plugins of this registry.
 ///
@@ -27,12 +27,12 @@ pub fn config_schema(registry: &Registry) -> Value {
             plugins.insert(plugin.name.to_owned(), serde_json::json!({"$ref": base}));
             defs.insert(id, schema);
         }
-        let name = slot.kind.as_str().to_owned();
+        let own = own_keys(&mut root, slot);
         insert(
             &mut root,
             "properties",
-            name,
-            slot.schema(registry, plugins),
+            slot.kind.as_str().to_owned(),
+            slot.schema(registry, plugins, own),
         );
     }
     for (id, schema) in defs {
@@ -47,6 +47,25 @@ fn insert(root: &mut Value, table: &str, key: String, value: Value) {
         .map(|root| root.entry(table).or_insert_with(|| Map::new().into()))
     {
         table.insert(key, value);
+    }
+}
+
+/// Takes the struct of a slot's own keys out of the schema: they stand in one table with those of the plugins.
+fn own_keys(root: &mut Value, slot: &Slot) -> Map<String, Value> {
+    let take = |root: &mut Value, table: &str, key: &str| {
+        let table = root.get_mut(table).and_then(Value::as_object_mut);
+        table.and_then(|table| table.remove(key))
+    };
+    let field = take(root, "properties", slot.kind.as_str());
+    let target = field.as_ref().and_then(|field| field.get("$ref")?.as_str());
+    let name = target.and_then(|target| target.strip_prefix("#/$defs/"));
+    let keys = name.and_then(|name| take(root, "$defs", name));
+    match keys {
+        Some(Value::Object(mut keys)) => match keys.remove("properties") {
+            Some(Value::Object(properties)) => properties,
+            _ => Map::new(),
+        },
+        _ => Map::new(),
     }
 }
 

@@ -3,6 +3,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::Preset;
+
 /// Where a configuration comes from, in rising order of precedence.
 ///
 /// A relative path in a file is relative to that file's folder, so that the same file means the same from everywhere; pass
@@ -68,12 +70,14 @@ impl fmt::Debug for Flag {
 
 /// Where a value comes from.
 ///
-/// [`Display`](fmt::Display) gives `default`, `memory.toml:6`, `env MEMORY_STATE` or `flag --state`.
+/// [`Display`](fmt::Display) gives `default`, `preset openclaw`, `memory.toml:6`, `env MEMORY_STATE` or `flag --state`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {
     /// It is built in.
     Default,
+    /// The set of defaults that was chosen.
+    Preset(Preset),
     /// A line of a file.
     File {
         /// The file, as the caller named it.
@@ -105,6 +109,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
+            Self::Preset(preset) => write!(f, "preset {preset}"),
             Self::File { path, line, .. } => {
                 write!(f, "{}", path.display())?;
                 line.map_or(Ok(()), |line| write!(f, ":{line}"))

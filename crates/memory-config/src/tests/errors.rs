@@ -219,11 +219,11 @@ fn mistake_that_overrides_a_right_value_is_named_where_it_was_made() {
 fn unknown_preset_lists_the_known_ones() {
     check(
         &toml("preset = \"fast\"\n"),
-        &["memory.toml:1: preset: unknown variant `fast`, expected `default`"],
+        &["memory.toml:1: preset: unknown variant `fast`, expected `default` or `openclaw`"],
     );
     check(
         &given().env("MEMORY_PRESET", "fast"),
-        &["env MEMORY_PRESET: unknown variant `fast`, expected `default`"],
+        &["env MEMORY_PRESET: unknown variant `fast`, expected `default` or `openclaw`"],
     );
 }
 
@@ -351,7 +351,7 @@ fn problems_become_one_config_error() {
     assert_eq!(
         err.hint(),
         Some(
-            "known keys here: candidate_multiplier, citations, max_chars, max_results, min_score, snippet_chars"
+            "known keys here: candidate_multiplier, citations, fusion, max_chars, max_results, min_score, mode, snippet_chars, text_score, text_weight, threshold, vector_score, vector_weight"
         )
     );
 }

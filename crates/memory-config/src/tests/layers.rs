@@ -177,6 +177,7 @@ fn names_of_the_front_end_tests_and_strangers_configure_nothing() {
         "MEMORY_WORKSPACE",
         "MEMORY_CONFIG",
         "MEMORY_LOG",
+        "MEMORY_PYTHON",
         "MEMORY_TEST_SEARCH__MAX_RESULTS",
         "MEMORY_PRESSURE_WATCH",
         "MEMORY_PRESSURE_WRITE",

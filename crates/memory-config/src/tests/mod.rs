@@ -3,7 +3,10 @@
 mod errors;
 mod hostile;
 mod layers;
+mod presets;
+mod search;
 mod show;
+mod slots;
 mod unit;
 
 use std::collections::BTreeMap;
@@ -13,8 +16,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use memory_api::{
-    Chunked, Chunker, Document, Error, ErrorKind, Factory, Fingerprint, Identity, LexicalIndex,
-    OpenContext, Opening, Plugin, Registry, Result, parse_config,
+    Chunked, Chunker, DecayPolicy, Document, Embedder, Error, ErrorKind, Factory, Fingerprint,
+    Identity, LexicalIndex, OpenContext, Opening, Plugin, Registry, Reranker, Result, VectorIndex,
+    parse_config,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -128,9 +132,27 @@ fn chunker(context: &OpenContext<'_>) -> Result<Arc<dyn Chunker>> {
     Ok(Arc::new(Stub))
 }
 
-fn lexical(_: OpenContext<'_>) -> Opening<'_, dyn LexicalIndex> {
+/// Opens nothing, as a config never does.
+fn opens<T: ?Sized + 'static>(_: OpenContext<'_>) -> Opening<'_, T> {
     let refusal = async { Err(Error::new(ErrorKind::Unsupported, "a config opens nothing")) };
     Box::pin(refusal) as Pin<Box<_>>
+}
+
+fn decay(_: &OpenContext<'_>) -> Result<Arc<dyn DecayPolicy>> {
+    Err(Error::new(ErrorKind::Unsupported, "a config opens nothing"))
+}
+
+#[derive(Debug, Default, Deserialize, serde::Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Fading {
+    half_life_days: f64,
+}
+
+#[derive(Debug, Default, Deserialize, serde::Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Variety {
+    #[schemars(range(min = 0, max = 1))]
+    lambda: f64,
 }
 
 static MARKDOWN: Plugin =
@@ -141,16 +163,80 @@ static PLAIN_TEXT: Plugin = Plugin::new::<Nothing>(
     "cuts lines",
     Factory::Chunker(chunker),
 );
-static FTS5: Plugin = Plugin::new::<Fts>("fts5", "1.0.0", "finds words", Factory::Lexical(lexical));
+static FTS5: Plugin = Plugin::new::<Fts>(
+    "fts5",
+    "1.0.0",
+    "finds words",
+    Factory::Lexical(opens::<dyn LexicalIndex>),
+);
 static REMOTE: Plugin = Plugin::new::<Remote>(
     "remote",
     "1.0.0",
     "finds words afar",
-    Factory::Lexical(lexical),
+    Factory::Lexical(opens::<dyn LexicalIndex>),
+);
+static FLAT: Plugin = Plugin::new::<Nothing>(
+    "flat",
+    "1.0.0",
+    "compares with every vector",
+    Factory::Vector(opens::<dyn VectorIndex>),
+);
+static SQLITE_VEC: Plugin = Plugin::new::<Nothing>(
+    "sqlite-vec",
+    "1.0.0",
+    "compares in SQLite",
+    Factory::Vector(opens::<dyn VectorIndex>),
+);
+static LOCAL: Plugin = Plugin::new::<Nothing>(
+    "local",
+    "1.0.0",
+    "embeds here",
+    Factory::Embedder(opens::<dyn Embedder>),
+);
+static HASH: Plugin = Plugin::new::<Nothing>(
+    "hash",
+    "1.0.0",
+    "embeds without meaning",
+    Factory::Embedder(opens::<dyn Embedder>),
+);
+static OPENAI: Plugin = Plugin::new::<Nothing>(
+    "openai",
+    "1.0.0",
+    "embeds afar",
+    Factory::Embedder(opens::<dyn Embedder>),
+);
+static MMR: Plugin = Plugin::new::<Variety>(
+    "mmr",
+    "1.0.0",
+    "prefers variety",
+    Factory::Reranker(opens::<dyn Reranker>),
+);
+static EXPONENTIAL: Plugin = Plugin::new::<Fading>(
+    "exponential",
+    "1.0.0",
+    "halves again and again",
+    Factory::Decay(decay),
 );
 
+/// Enough to find by words.
+const WORDS: &[&Plugin] = &[&MARKDOWN, &PLAIN_TEXT, &FTS5, &REMOTE];
+
 fn registry() -> Registry {
-    Registry::new([&MARKDOWN, &PLAIN_TEXT, &FTS5, &REMOTE]).unwrap()
+    Registry::new(WORDS.iter().copied()).unwrap()
+}
+
+/// Every slot can be filled.
+fn every_kind() -> Registry {
+    let more = [
+        &FLAT,
+        &SQLITE_VEC,
+        &LOCAL,
+        &HASH,
+        &OPENAI,
+        &MMR,
+        &EXPONENTIAL,
+    ];
+    Registry::new(WORDS.iter().copied().chain(more)).unwrap()
 }
 
 /// What a test gives: files are written into a folder; `user.toml` is the user's, `memory.toml` the workspace's.
@@ -160,6 +246,7 @@ struct Given {
     env: Vec<(&'static str, &'static str)>,
     flags: Vec<Flag>,
     explicit: Option<&'static str>,
+    linked: Option<Registry>,
 }
 
 impl Given {
@@ -183,6 +270,15 @@ impl Given {
         self
     }
 
+    fn linked(mut self, registry: Registry) -> Self {
+        self.linked = Some(registry);
+        self
+    }
+
+    fn registry(&self) -> Registry {
+        self.linked.clone().unwrap_or_else(registry)
+    }
+
     fn sources(&self, folder: &Path) -> Sources {
         for (name, bytes) in &self.files {
             fs::write(folder.join(name), bytes).unwrap();
@@ -199,7 +295,7 @@ impl Given {
 
     fn load(&self) -> std::result::Result<Loaded, Problems> {
         let folder = TempDir::new().unwrap();
-        load(&self.sources(folder.path()), &registry())
+        load(&self.sources(folder.path()), &self.registry())
     }
 
     #[track_caller]
@@ -211,7 +307,7 @@ impl Given {
     #[track_caller]
     fn problems(&self) -> String {
         let folder = TempDir::new().unwrap();
-        let problems = load(&self.sources(folder.path()), &registry()).unwrap_err();
+        let problems = load(&self.sources(folder.path()), &self.registry()).unwrap_err();
         let prefix = format!("{}/", folder.path().display());
         let lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
         assert_eq!(lines.join("\n"), problems.to_string());

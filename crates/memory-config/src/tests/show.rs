@@ -24,10 +24,16 @@ fn settings_say_where_each_value_was_set() {
     assert_eq!(
         lines,
         [
+            "cache.max_entries = 50000 # default",
             "chunker.use = [\"markdown\"] # default",
+            "decay.evergreen = [\"MEMORY.md\", \"USER.md\"] # default",
+            "decay.evergreen_undated = true # default",
+            "decay.use = \"none\" # default",
             "documents.extra_paths = [] # default",
             "documents.include = [\"a\"] # memory.toml:3",
             "documents.max_file_kib = 10240 # default",
+            "embedder.fallback = \"words\" # default",
+            "embedder.use = \"auto\" # default",
             "lexical.fts5.api_key = \"\" # default",
             "lexical.fts5.cache_kib = 64 # default",
             "lexical.fts5.fold = true # default",
@@ -39,12 +45,21 @@ fn settings_say_where_each_value_was_set() {
             "lexical.use = \"fts5\" # default",
             "namespace = \"default\" # default",
             "preset = \"default\" # default",
+            "rerank.use = [] # default",
             "search.candidate_multiplier = 4 # default",
             "search.citations = \"off\" # flag --citations",
+            "search.fusion = \"weighted\" # default",
             "search.max_chars = 8000 # default",
             "search.max_results = 9 # user.toml:2",
             "search.min_score = 1 # env MEMORY_SEARCH__MIN_SCORE",
+            "search.mode = \"auto\" # default",
             "search.snippet_chars = 700 # default",
+            "search.text_score = \"share\" # default",
+            "search.text_weight = 0.3 # default",
+            "search.threshold = \"relevance\" # default",
+            "search.vector_score = \"calibrated\" # default",
+            "search.vector_weight = 0.7 # default",
+            "vector.use = \"none\" # default",
         ]
     );
 }

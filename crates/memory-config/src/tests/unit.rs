@@ -4,11 +4,11 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::registry;
-use crate::config_schema;
 use crate::key::KeyPath;
 use crate::redact::is_secret;
 use crate::schema::Schema;
 use crate::workspace::discover;
+use crate::{config_schema, env};
 
 #[test]
 fn workspace_is_the_nearest_config_file_before_any_notes() {
@@ -136,4 +136,49 @@ fn names_tell_what_is_secret() {
     ] {
         assert!(!is_secret(name), "{name}");
     }
+}
+
+#[test]
+fn folders_of_the_user_come_from_the_environment() {
+    let env = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        pairs.iter().map(own).collect()
+    };
+    let root = TempDir::new().unwrap();
+    let (home, other) = (root.path().join("home"), root.path().join("other"));
+    let (home_text, other_text) = (home.to_str().unwrap(), other.to_str().unwrap());
+
+    let plain = env(&[("HOME", home_text), ("XDG_CACHE_HOME", "relative")]);
+    assert_eq!(env::cache_dir(&plain), Some(home.join(".cache/memory")));
+    assert_eq!(
+        env::user_config_file(&plain),
+        Some(home.join(".config/memory/config.toml"))
+    );
+    let named = env(&[
+        ("HOME", home_text),
+        ("XDG_CACHE_HOME", other_text),
+        ("XDG_CONFIG_HOME", other_text),
+    ]);
+    assert_eq!(env::cache_dir(&named), Some(other.join("memory")));
+    assert_eq!(
+        env::user_config_file(&named),
+        Some(other.join("memory/config.toml"))
+    );
+    assert_eq!(env::cache_dir(&env(&[("HOME", "")])), None);
+
+    assert_eq!(env::hub(&[]), "https://huggingface.co");
+    let mirror = env(&[("HF_ENDPOINT", "https://mirror.test/hub//")]);
+    assert_eq!(env::hub(&mirror), "https://mirror.test/hub");
+    for (word, offline) in [
+        ("1", true),
+        ("Yes", true),
+        ("TRUE", true),
+        ("0", false),
+        ("", false),
+    ] {
+        let env = env(&[("HF_HUB_OFFLINE", word)]);
+        assert_eq!(env::hub_offline(&env), offline, "{word}");
+    }
+    assert!(env::python(&[]).starts_with("python"));
+    assert_eq!(env::python(&env(&[("MEMORY_PYTHON", "py -3")])), "py -3");
 }
