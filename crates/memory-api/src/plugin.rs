@@ -73,6 +73,24 @@ pub enum Need {
     Tokio,
 }
 
+impl Need {
+    /// Returns the name used in listings and JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Disk => "disk",
+            Self::Network => "network",
+            Self::ModelFile => "model_file",
+            Self::Tokio => "tokio",
+        }
+    }
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// The most that one call of a plugin may carry; `None` sets no bound. A fact about the backend, not a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -109,6 +127,22 @@ impl Limits {
     pub const fn with_max_dimensions(mut self, max_dimensions: usize) -> Self {
         self.max_dimensions = Some(max_dimensions);
         self
+    }
+
+    /// Returns the bounds there are, by the name used in listings and JSON, in declaration order.
+    pub fn iter(self) -> impl Iterator<Item = (&'static str, usize)> {
+        let Self {
+            max_ops,
+            max_k,
+            max_dimensions,
+        } = self;
+        [
+            ("max_ops", max_ops),
+            ("max_k", max_k),
+            ("max_dimensions", max_dimensions),
+        ]
+        .into_iter()
+        .filter_map(|(name, bound)| Some((name, bound?)))
     }
 }
 

@@ -2,6 +2,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Arg, Args as ClapArgs, CommandFactory as _, Parser, Subcommand};
+use clap_complete::Shell;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
@@ -78,6 +79,17 @@ pub(crate) enum Command {
     /// Show and check the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Show the plugins that are linked
+    #[command(subcommand)]
+    Plugins(PluginsCommand),
+    /// Show and get the model files of embedders
+    #[command(subcommand)]
+    Model(ModelCommand),
+    /// Print a script that completes commands in a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
 }
 
 #[derive(Debug, ClapArgs)]
@@ -167,6 +179,44 @@ pub(crate) enum ConfigCommand {
     },
     /// Check every source of the configuration
     Check,
+    /// Print the JSON Schema of the whole configuration
+    Schema,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PluginsCommand {
+    /// Print what is linked, what it can do and needs, and what is in use
+    List,
+    /// Print the JSON Schema of a plugin's table in the configuration
+    Schema {
+        /// The plugin; where two share a name, its kind before it: `lexical qdrant`
+        #[arg(required = true, num_args = 1..=2, value_names = ["[KIND] NAME"])]
+        plugin: Vec<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelCommand {
+    /// Print the models that are known, and which of them are here
+    List {
+        /// Only those of this embedder
+        #[arg(long, value_name = "NAME")]
+        plugin: Option<String>,
+    },
+    /// Get a model and print where it lies
+    Pull(ModelPullArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ModelPullArgs {
+    /// The model [default: the embedder's own]
+    pub(crate) name: Option<String>,
+    /// Take this file instead of downloading one
+    #[arg(long, value_name = "PATH")]
+    pub(crate) file: Option<PathBuf>,
+    /// The embedder the model is for [default: the one that knows it]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) plugin: Option<String>,
 }
 
 /// Lets an excluded word stand anywhere in a question: `memory search force -habit --json`.

@@ -1,9 +1,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use memory::config::{self, Flag, Loaded, Sources, workspace};
+use memory::config::{self, Flag, Loaded, Sources, env, workspace};
 use memory::{App, FixedClock, Memory};
-use memory_api::{Error, ErrorKind, Result, Timestamp};
+use memory_api::{Error, ErrorKind, Registry, Result, Timestamp};
 
 use crate::args::Global;
 use crate::output::Failure;
@@ -48,6 +48,24 @@ impl Context {
     /// Returns the folder the program was started in.
     pub(crate) fn current_dir(&self) -> &Path {
         &self.current_dir
+    }
+
+    /// Returns the plugins.
+    pub(crate) fn registry(&self) -> &Registry {
+        self.app.registry()
+    }
+
+    /// Returns the environment.
+    pub(crate) fn env(&self) -> &[(String, String)] {
+        &self.env
+    }
+
+    /// Returns the folder of caches that all workspaces share.
+    pub(crate) fn cache_dir(&self) -> Result<PathBuf> {
+        env::cache_dir(&self.env).ok_or_else(|| {
+            Error::new(ErrorKind::InvalidInput, "there is no place for caches")
+                .with_hint("set `HOME`, or `XDG_CACHE_HOME` to a folder")
+        })
     }
 
     /// Makes a path that a person typed absolute.
@@ -107,14 +125,8 @@ impl Context {
 
     /// Reads the configuration of a workspace.
     pub(crate) fn load(&self, workspace: &Path) -> Result<Loaded, Failure> {
-        let user_dir = self
-            .var("XDG_CONFIG_HOME")
-            .map(PathBuf::from)
-            .filter(|dir| dir.is_absolute());
-        let user_dir =
-            user_dir.or_else(|| self.var("HOME").map(|home| Path::new(home).join(".config")));
         let mut sources = Sources {
-            user_file: user_dir.map(|dir| dir.join(workspace::USER_CONFIG_FILE)),
+            user_file: env::user_config_file(&self.env),
             workspace_file: Some(workspace.join(workspace::CONFIG_FILE)),
             explicit_file: self
                 .global
@@ -146,13 +158,6 @@ impl Context {
         let workspace = self.workspace()?;
         let loaded = self.load(&workspace)?;
         Ok(self.app.open(&loaded.config, &workspace).await?)
-    }
-
-    fn var(&self, name: &str) -> Option<&str> {
-        self.env
-            .iter()
-            .find(|(key, value)| key == name && !value.is_empty())
-            .map(|(_, value)| value.as_str())
     }
 }
 

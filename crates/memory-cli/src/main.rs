@@ -5,6 +5,7 @@ mod args;
 mod command;
 mod context;
 mod exit;
+mod interrupt;
 mod output;
 mod progress;
 

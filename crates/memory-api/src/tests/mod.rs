@@ -197,3 +197,14 @@ fn matrix_refuses_torn_rows() {
     let matrix = Matrix::new(2, vec![1.0, 2.0, 3.0, 4.0]).unwrap();
     assert_eq!(matrix.rows().collect::<Vec<_>>(), [[1.0, 2.0], [3.0, 4.0]]);
 }
+
+#[test]
+fn needs_and_limits_have_names_for_listings() {
+    let limits = crate::Limits::NONE
+        .with_max_dimensions(4096)
+        .with_max_ops(7);
+    let named: Vec<_> = limits.iter().collect();
+    assert_eq!(named, [("max_ops", 7), ("max_dimensions", 4096)]);
+    assert_eq!(crate::Limits::NONE.iter().count(), 0);
+    assert_eq!(crate::Need::ModelFile.to_string(), "model_file");
+}

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use memory::config::{Loaded, Setting};
+use memory::config::{Loaded, Setting, config_schema};
 use serde_json::json;
 
 use crate::args::ConfigCommand;
@@ -13,11 +13,16 @@ pub(crate) fn run(
     command: &ConfigCommand,
     output: Output,
 ) -> Result<Exit, Failure> {
+    if let ConfigCommand::Schema = command {
+        output.json(&config_schema(context.registry()))?;
+        return Ok(Exit::Ok);
+    }
     let workspace = context.workspace_or_current()?;
     let loaded = context.load(&workspace)?;
     match command {
         ConfigCommand::Show { origin } => show(&loaded, *origin, context.current_dir(), output)?,
         ConfigCommand::Check => check(&loaded, &workspace, output)?,
+        ConfigCommand::Schema => {}
     }
     Ok(Exit::Ok)
 }

@@ -1,10 +1,13 @@
 //! One module per command.
 
+mod completions;
 mod config;
 mod eval;
 mod get;
 mod index;
 mod init;
+mod model;
+mod plugins;
 mod search;
 mod status;
 
@@ -26,5 +29,8 @@ pub(crate) fn run(args: Args, output: Output) -> Result<Exit, Failure> {
         Command::Status => block_on(status::run(&context, output)),
         Command::Eval(EvalCommand::Run(args)) => block_on(eval::run(&context, &args, output)),
         Command::Config(command) => config::run(&context, &command, output),
+        Command::Plugins(command) => plugins::run(&context, &command, output),
+        Command::Model(command) => model::run(&context, &command, output),
+        Command::Completions { shell } => completions::run(shell, output),
     }
 }

@@ -6,5 +6,6 @@ mod eval;
 mod examples;
 mod get;
 mod index;
+mod plugins;
 mod program;
 mod search;
