@@ -1,0 +1,179 @@
+//! Searches, on one state of the index.
+//!
+//! sqlite-vec answers in two ways. Its nearest-neighbour search walks through all vectors, blob by blob, for a `k` up to 4,096,
+//! and cuts ties as they come. Its distance function takes one vector at a time, each a look-up, for any number of them. A cut
+//! is made here, by score and id, among all that tie with the last.
+
+use std::rc::Rc;
+
+use memory_api::{EntryId, Hit, Result};
+use memory_sqlite::rusqlite::types::{ToSql, Value};
+use memory_sqlite::rusqlite::{Connection, Row, params};
+
+use crate::schema::{State, id_of, row_of, vec0_error};
+
+/// The largest `k` of sqlite-vec's nearest-neighbour search.
+const MAX_K: usize = 4_096;
+
+/// How many vectors a walk passes in the time of one look-up.
+const LOOK_UP_COST: usize = 8;
+
+/// More than scores that are equal can differ as distances, which are rounded more finely.
+const ROUNDING: f64 = 1e-6;
+
+/// A row of the table of vectors and its distance.
+type Measured = (i64, f64);
+
+/// Returns the best `k` entries, of those allowed.
+pub(crate) fn search(
+    conn: &Connection,
+    vector: &[u8],
+    k: usize,
+    allowed: Option<&[EntryId]>,
+) -> Result<Vec<Hit>> {
+    if k == 0 {
+        return Ok(Vec::new());
+    }
+    let Some(allowed) = allowed else {
+        let found = match nearest(conn, vector, k, None)? {
+            Some(found) => found,
+            None => all(conn, vector)?,
+        };
+        return best(conn, found, k);
+    };
+    let mut rows = Vec::new();
+    for id in allowed {
+        rows.extend(row_of(conn, *id)?);
+    }
+    // Ids that the caller repeats.
+    rows.dedup();
+    let n_entries = usize::try_from(State::read(conn)?.n_entries).unwrap_or_default();
+    let found = if rows.len().saturating_mul(LOOK_UP_COST) < n_entries {
+        None
+    } else {
+        nearest(conn, vector, k, Some(&rows))?
+    };
+    let found = match found {
+        Some(found) => found,
+        None => rows
+            .into_iter()
+            .map(|row| Ok((row, distance(conn, vector, row)?)))
+            .collect::<Result<_>>()?,
+    };
+    best(conn, found, k)
+}
+
+/// Returns the score of each entry; `None` for one that is not here.
+pub(crate) fn score(conn: &Connection, vector: &[u8], ids: &[EntryId]) -> Result<Vec<Option<f32>>> {
+    ids.iter()
+        .map(|id| {
+            let row = row_of(conn, *id)?;
+            row.map(|row| distance(conn, vector, row).map(to_score))
+                .transpose()
+        })
+        .collect()
+}
+
+/// Returns the `k` nearest rows and all that tie with the last of them; `None` when sqlite-vec cannot tell.
+fn nearest(
+    conn: &Connection,
+    vector: &[u8],
+    k: usize,
+    rows: Option<&[i64]>,
+) -> Result<Option<Vec<Measured>>> {
+    if k >= MAX_K {
+        return Ok(None);
+    }
+    // One more than wanted shows whether the last one ties.
+    let found = neighbours(conn, vector, k + 1, None, rows)?;
+    let mut farthest = found.iter().rev().map(|(_, distance)| *distance);
+    let (Some(next), Some(last), true) = (farthest.next(), farthest.next(), found.len() > k) else {
+        return Ok(Some(found));
+    };
+    if to_score(last) > to_score(next) {
+        return Ok(Some(found));
+    }
+    let found = neighbours(conn, vector, MAX_K, Some(last + ROUNDING), rows)?;
+    Ok((found.len() < MAX_K).then_some(found))
+}
+
+/// Returns the nearest rows by sqlite-vec's own search, the nearest first.
+fn neighbours(
+    conn: &Connection,
+    vector: &[u8],
+    k: usize,
+    max_distance: Option<f64>,
+    rows: Option<&[i64]>,
+) -> Result<Vec<Measured>> {
+    let k = i64::try_from(k).unwrap_or(i64::MAX);
+    let mut sql = "SELECT rowid, distance FROM vectors WHERE vector MATCH ? AND k = ?".to_owned();
+    let mut values: Vec<&dyn ToSql> = vec![&vector, &k];
+    // A limit would leave out a vector without a distance, which is damage and has to be seen.
+    if let Some(max_distance) = &max_distance {
+        sql += " AND distance <= ?";
+        values.push(max_distance);
+    }
+    let rows: Option<Rc<Vec<Value>>> =
+        rows.map(|rows| Rc::new(rows.iter().copied().map(Value::from).collect()));
+    if let Some(rows) = &rows {
+        sql += " AND rowid IN (SELECT value FROM rarray(?))";
+        values.push(rows);
+    }
+    conn.prepare_cached(&sql)
+        .and_then(|mut select| select.query_map(values.as_slice(), measured)?.collect())
+        .map_err(vec0_error)
+}
+
+/// Returns all rows.
+fn all(conn: &Connection, vector: &[u8]) -> Result<Vec<Measured>> {
+    conn.prepare_cached("SELECT rowid, vec_distance_cosine(vector, ?1) FROM vectors")
+        .and_then(|mut select| select.query_map([vector], measured)?.collect())
+        .map_err(vec0_error)
+}
+
+fn measured(row: &Row<'_>) -> memory_sqlite::rusqlite::Result<Measured> {
+    Ok((row.get(0)?, row.get(1)?))
+}
+
+fn distance(conn: &Connection, vector: &[u8], row: i64) -> Result<f64> {
+    conn.prepare_cached("SELECT vec_distance_cosine(vector, ?1) FROM vectors WHERE rowid = ?2")
+        .and_then(|mut select| select.query_row(params![vector, row], |row| row.get(0)))
+        .map_err(vec0_error)
+}
+
+/// Returns the best `k` of these rows as hits.
+fn best(conn: &Connection, found: Vec<Measured>, k: usize) -> Result<Vec<Hit>> {
+    let mut scored: Vec<(i64, f32)> = found
+        .into_iter()
+        .map(|(row, distance)| (row, to_score(distance)))
+        .collect();
+    // Ids are looked up for the best rows alone, and for those that tie with the last of them.
+    if k < scored.len() {
+        let (_, (_, worst), _) =
+            scored.select_nth_unstable_by(k - 1, |(_, a), (_, b)| b.total_cmp(a));
+        let worst = *worst;
+        scored.retain(|(_, score)| *score >= worst);
+    }
+    let mut hits = scored
+        .into_iter()
+        .map(|(row, score)| {
+            Ok(Hit {
+                id: id_of(conn, row)?,
+                score,
+            })
+        })
+        .collect::<Result<Vec<_>>>()?;
+    hits.sort_unstable_by(Hit::rank);
+    hits.truncate(k);
+    Ok(hits)
+}
+
+/// Returns the cosine of a distance, which rounding can take beyond the ends.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the contract wants f32, and rounding keeps the order"
+)]
+fn to_score(distance: f64) -> f32 {
+    // A zero has a sign, and the order of floats would see it.
+    (1.0 - distance).clamp(-1.0, 1.0) as f32 + 0.0
+}
