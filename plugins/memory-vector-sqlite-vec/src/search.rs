@@ -16,7 +16,7 @@ use crate::schema::{State, id_of, row_of, vec0_error};
 const MAX_K: usize = 4_096;
 
 /// How many vectors a walk passes in the time of one look-up.
-const LOOK_UP_COST: usize = 8;
+const LOOK_UP_COST: usize = 64;
 
 /// More than scores that are equal can differ as distances, which are rounded more finely.
 const ROUNDING: f64 = 1e-6;
