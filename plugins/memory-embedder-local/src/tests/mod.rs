@@ -4,4 +4,5 @@ mod double;
 mod hub;
 #[cfg(unix)]
 mod pip;
+mod reference;
 mod tiny;
