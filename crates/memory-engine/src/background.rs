@@ -1,145 +1,206 @@
-//! How close unrelated texts are in a space, so that a similarity can be told from noise.
+//! What unrelated texts have in common in a space, so that it can be taken away.
 //!
-//! A cosine says little by itself: under one model any two texts have 0.75, under another 0.05. What unrelated texts have is
-//! measured: some questions that no memory is about, against some of its entries.
+//! A model's vectors point to one side: under some models any two texts have a cosine of 0.75, and two texts in one language are
+//! closer than the same words in two. What says nothing about a text's meaning, the mean of everyday texts in its script and its
+//! role, is subtracted from every vector before vectors meet. Then unrelated texts have a cosine of about 0 under every model, and
+//! a question finds its answer in another language (Mu and Viswanath 2018, "All-but-the-Top"; Libovický et al. 2020, "On the
+//! Language Neutrality of Pre-trained Multilingual Representations").
 
-use memory_api::{Embedder, EmbeddingSpace, Error, ErrorKind, Matrix, Result, Role, Timestamp};
+use memory_api::{
+    ContentHash, Embedder, EmbeddingSpace, Error, ErrorKind, Result, Role, Timestamp,
+};
 use serde::{Deserialize, Serialize};
+use unicode_script::{Script as UnicodeScript, UnicodeScript as _};
 
-use crate::embedding::key;
-use crate::store::Store;
+use crate::embedding::{is_zero, key};
 use crate::vectors::Vectors;
 
-/// The name under which the store keeps it.
-const META: &str = "background";
-/// Entries that are compared with every question.
-const N_SAMPLE: usize = 256;
-/// Everyday questions about nothing in particular, in several languages. Changing one changes scores.
-const QUESTIONS: &[&str] = &[
-    "When does the museum open on Sundays?",
-    "How long do I boil an egg?",
-    "Which river flows through the old town?",
-    "What is the fare from the airport to the centre?",
-    "Who won the chess tournament last spring?",
-    "How do I get a coffee stain out of a shirt?",
-    "今天晚饭吃什么？",
-    "去火车站怎么走？",
-    "这本书是谁写的？",
-    "明天会下雨吗？",
-    "電車は何時に出ますか？",
-    "¿Cuánto cuesta una entrada de cine?",
-    "Wie wird das Wetter am Wochenende?",
-    "Quelle est la hauteur de cette montagne ?",
-    "Сколько лет этому дереву?",
-    "كم عدد اللاعبين في الفريق؟",
-];
+/// The everyday texts, a script, a role and a text a line.
+const TEXTS: &str = include_str!("background/texts.txt");
+/// The version of the texts and of what is done with them; a part of the name of the space of an index.
+const VERSION: u32 = 1;
 
-/// What unrelated texts have, in one space and one generation.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// The scripts there are texts in.
+const SCRIPTS: [&str; 6] = ["latin", "han", "kana", "hangul", "cyrillic", "arabic"];
+
+/// The means of everyday texts in one space.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Background {
-    /// The median cosine.
-    center: f64,
-    /// How many entries there were when it was measured.
-    n_entries: u64,
-}
-
-/// A background and the space it was measured in.
-#[derive(Debug, Serialize, Deserialize)]
-struct Kept {
-    space: EmbeddingSpace,
-    background: Background,
-}
-
-/// Returns what the store keeps for this space.
-pub(crate) async fn stored(store: &Store, space: &EmbeddingSpace) -> Result<Option<Background>> {
-    let kept = store.meta(META.to_owned()).await?;
-    // What cannot be read is measured again.
-    let kept = kept.and_then(|json| serde_json::from_str::<Kept>(&json).ok());
-    Ok(kept
-        .filter(|kept| kept.space == *space)
-        .map(|kept| kept.background))
+    /// The embedder's space.
+    pub(crate) space: EmbeddingSpace,
+    /// The mean of questions in each script.
+    questions: Vec<Vec<f32>>,
+    /// The mean of statements in each script.
+    statements: Vec<Vec<f32>>,
 }
 
 impl Background {
-    /// Compares the questions with a sample of the entries.
+    /// Embeds the everyday texts, each once in a space.
     pub(crate) async fn measure(
-        store: &Store,
         vectors: &Vectors,
         embedder: &dyn Embedder,
-        n_entries: u64,
         now: Timestamp,
     ) -> Result<Self> {
-        let space = embedder.space();
-        let keys = store.sample_vector_keys(N_SAMPLE).await?;
-        let entries = vectors.get(space, Role::Document, keys).await?;
-        let questions = questions(vectors, embedder, now).await?;
-        let mut cosines: Vec<f64> = entries
-            .iter()
-            .flatten()
-            .flat_map(|entry| questions.iter().filter_map(|asked| cosine(asked, entry)))
-            .collect();
-        cosines.sort_unstable_by(f64::total_cmp);
-        let center = cosines.get(cosines.len() / 2).copied().unwrap_or(0.0);
-        Ok(Self { center, n_entries })
+        Ok(Self {
+            space: embedder.space().clone(),
+            questions: means(vectors, embedder, Role::Query, now).await?,
+            statements: means(vectors, embedder, Role::Document, now).await?,
+        })
     }
 
-    /// Keeps it in the store.
-    pub(crate) async fn store(self, store: &Store, space: &EmbeddingSpace) -> Result<()> {
-        let kept = Kept {
-            space: space.clone(),
-            background: self,
+    /// Returns the space of vectors without their background.
+    pub(crate) fn indexed_space(&self) -> EmbeddingSpace {
+        let mut space = self.space.clone();
+        space.id = format!("{} centred/{VERSION}", space.id);
+        space.unit_norm = true;
+        space
+    }
+
+    /// Takes the background of a text's script and role away from its vector; the result has length 1, or 0 where nothing is left.
+    pub(crate) fn centred(&self, text: &str, role: Role, vector: &[f32]) -> Vec<f32> {
+        let means = match role {
+            Role::Query => &self.questions,
+            Role::Document => &self.statements,
         };
-        let json = serde_json::to_string(&kept).map_err(|err| {
-            Error::new(
-                ErrorKind::Internal,
-                format!("cannot write the background: {err}"),
-            )
-        })?;
-        store.set_meta(META.to_owned(), json).await
+        // A vector without direction has no background either.
+        if is_zero(vector) {
+            return vector.to_vec();
+        }
+        let mut rest = unit(vector.iter().map(|number| f64::from(*number)).collect());
+        for (mean, share) in means.iter().zip(shares(text)) {
+            for (number, mean) in rest.iter_mut().zip(mean) {
+                *number -= share * f64::from(*mean);
+            }
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "vectors are kept as f32")]
+        unit(rest).into_iter().map(|number| number as f32).collect()
     }
 
-    /// Returns whether the memory is another one by now: four times as large, or a quarter.
-    pub(crate) fn is_outgrown(self, n_entries: u64) -> bool {
-        n_entries > self.n_entries.saturating_mul(4) || n_entries < self.n_entries / 4
-    }
-
-    /// Brings a cosine to 0..1: 0 for what unrelated texts have, 1 for what a text has with itself.
-    pub(crate) fn relevance(self, cosine: f64) -> f64 {
-        let share = ((cosine - self.center) / (1.0 - self.center).max(0.05)).clamp(0.0, 1.0);
-        1.0 - (1.0 - share).powi(2)
+    /// Returns the names of the everyday texts in `vectors.db`, which are no cache of anything else.
+    pub(crate) fn keys() -> impl Iterator<Item = ContentHash> {
+        texts(Role::Document).map(|(_, text)| key(text))
     }
 }
 
-/// Returns the questions' vectors; they are embedded once in a space.
-async fn questions(
+/// Brings the cosine of two vectors without their background to 0..1, on the scale of the words: 0.5 is a good answer.
+pub(crate) fn relevance(cosine: f64) -> f64 {
+    1.0 - (1.0 - cosine.clamp(0.0, 1.0)).powi(2)
+}
+
+/// Returns the everyday texts of a role, with the number of their script.
+fn texts(role: Role) -> impl Iterator<Item = (usize, &'static str)> {
+    let wanted = match role {
+        Role::Query => "?",
+        Role::Document => ".",
+    };
+    TEXTS.lines().filter_map(move |line| {
+        let mut parts = line.splitn(3, ' ');
+        let script = parts.next()?;
+        let script = SCRIPTS.iter().position(|known| *known == script)?;
+        (parts.next()? == wanted).then_some(())?;
+        Some((script, parts.next()?))
+    })
+}
+
+/// Returns the mean vector of the everyday texts of each script.
+async fn means(
     vectors: &Vectors,
     embedder: &dyn Embedder,
+    role: Role,
     now: Timestamp,
 ) -> Result<Vec<Vec<f32>>> {
     let space = embedder.space();
-    let keys: Vec<_> = QUESTIONS.iter().map(|question| key(question)).collect();
-    let known = vectors.get(space, Role::Query, keys.clone()).await?;
-    if let Some(known) = known.into_iter().collect::<Option<Vec<_>>>() {
-        return Ok(known);
+    let (scripts, texts): (Vec<usize>, Vec<&str>) = texts(role).unzip();
+    let keys: Vec<ContentHash> = texts.iter().map(|text| key(text)).collect();
+    let known = vectors.get(space, role, keys.clone()).await?;
+    let rows = if let Some(known) = known.into_iter().collect::<Option<Vec<_>>>() {
+        known
+    } else {
+        let mut rows = Vec::with_capacity(texts.len());
+        for texts in texts.chunks(embedder.limits().max_texts.max(1)) {
+            let embedded = embedder.embed(texts, role).await?;
+            rows.extend(embedded.rows().map(<[f32]>::to_vec));
+        }
+        let kept = keys.into_iter().zip(rows.iter().cloned()).collect();
+        vectors.put(space, role, kept, now).await?;
+        rows
+    };
+    let mut means = vec![vec![0.0_f64; space.dimensions]; SCRIPTS.len()];
+    for (script, row) in scripts.iter().zip(&rows) {
+        let row = unit(row.iter().map(|number| f64::from(*number)).collect());
+        let mean = means.get_mut(*script).into_iter().flatten();
+        mean.zip(row).for_each(|(sum, number)| *sum += number);
     }
-    let mut rows = Vec::with_capacity(QUESTIONS.len());
-    for texts in QUESTIONS.chunks(embedder.limits().max_texts.max(1)) {
-        let embedded: Matrix = embedder.embed(texts, Role::Query).await?;
-        rows.extend(embedded.rows().map(<[f32]>::to_vec));
-    }
-    let kept = keys.into_iter().zip(rows.iter().cloned()).collect();
-    vectors.put(space, Role::Query, kept, now).await?;
-    Ok(rows)
+    let n_texts = (rows.len() / SCRIPTS.len()).max(1) as f64;
+    #[expect(clippy::cast_possible_truncation, reason = "vectors are kept as f32")]
+    let mean = |sums: Vec<f64>| sums.into_iter().map(|sum| (sum / n_texts) as f32).collect();
+    Ok(means.into_iter().map(mean).collect())
 }
 
-/// Returns the cosine of two vectors of one space; `None` where one has no direction.
-pub(crate) fn cosine(a: &[f32], b: &[f32]) -> Option<f64> {
-    let dot = |a: &[f32], b: &[f32]| -> f64 {
-        a.iter()
-            .zip(b)
-            .map(|(a, b)| f64::from(*a) * f64::from(*b))
-            .sum()
-    };
-    let norms = (dot(a, a) * dot(b, b)).sqrt();
-    (norms > 0.0).then(|| dot(a, b) / norms)
+/// Returns how much of a text is in each script; together 1. What is in none of them, or has no letters, counts as a bit of each.
+pub(crate) fn shares(text: &str) -> [f64; SCRIPTS.len()] {
+    let mut counts = [0_u32; SCRIPTS.len()];
+    let mut others = 0_u32;
+    let [latin, han, kana, hangul, cyrillic, arabic] = &mut counts;
+    for c in text.chars().filter(|c| c.is_alphabetic()) {
+        *match c.script() {
+            UnicodeScript::Latin => &mut *latin,
+            UnicodeScript::Han => &mut *han,
+            // The mark of a long vowel is common to both kana.
+            UnicodeScript::Hiragana | UnicodeScript::Katakana => &mut *kana,
+            UnicodeScript::Common if c == 'ー' => &mut *kana,
+            UnicodeScript::Hangul => &mut *hangul,
+            UnicodeScript::Cyrillic => &mut *cyrillic,
+            UnicodeScript::Arabic => &mut *arabic,
+            _ => &mut others,
+        } += 1;
+    }
+    // Among kana, Chinese characters are Japanese.
+    if *kana * 4 >= *han {
+        *kana += std::mem::take(han);
+    }
+    let total = f64::from(counts.iter().sum::<u32>() + others);
+    let spread = if total > 0.0 {
+        f64::from(others) / total
+    } else {
+        1.0
+    } / SCRIPTS.len() as f64;
+    counts.map(|count| {
+        let own = if total > 0.0 {
+            f64::from(count) / total
+        } else {
+            0.0
+        };
+        own + spread
+    })
+}
+
+/// Brings a vector to length 1; one of zeros stays as it is.
+fn unit(mut vector: Vec<f64>) -> Vec<f64> {
+    let norm = vector
+        .iter()
+        .map(|number| number * number)
+        .sum::<f64>()
+        .sqrt();
+    if norm > f64::EPSILON {
+        vector.iter_mut().for_each(|number| *number /= norm);
+    }
+    vector
+}
+
+/// Writes a background for the store.
+pub(crate) fn to_json(background: &Background) -> Result<String> {
+    serde_json::to_string(background).map_err(|err| {
+        let message = format!("cannot write the background: {err}");
+        Error::new(ErrorKind::Internal, message)
+    })
+}
+
+/// Reads a background from the store.
+pub(crate) fn from_json(json: &str) -> Result<Background> {
+    serde_json::from_str(json).map_err(|err| {
+        let message = format!("the store's background is damaged: {err}");
+        Error::new(ErrorKind::Corrupt, message)
+            .with_hint("run `memory index --force` to build the index anew from your files")
+    })
 }

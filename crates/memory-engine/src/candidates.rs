@@ -10,8 +10,8 @@ use memory_api::{
 use memory_text::Query;
 
 use crate::background;
-use crate::embedding::{Model, key};
-use crate::feed::{self, Standing, Words, is_zero};
+use crate::embedding::{Model, is_zero, key, other_space};
+use crate::feed::{self, Standing, Words};
 use crate::fusion::{Legs, TextScore, VectorScore};
 use crate::generation::Slot;
 use crate::search::{
@@ -59,7 +59,6 @@ struct ByMeaning {
     index: Arc<dyn VectorIndex>,
     vector: Vec<f32>,
     hits: Vec<Hit>,
-    background: Option<background::Background>,
     embedder: EmbedderInfo,
     /// What the index lacks.
     lacks: Option<String>,
@@ -166,16 +165,23 @@ impl Searcher<'_> {
                 );
             }
         };
-        if index.space() != space {
-            let is = index.space();
+        let Some(background) = &self.live.background else {
+            return Err(
+                Error::new(ErrorKind::Corrupt, "the background of the index is missing")
+                    .with_hint("run `memory index` to build it anew"),
+            );
+        };
+        if background.space != *space {
+            let message = other_space(&background.space, space);
+            return Err(Error::new(ErrorKind::Unavailable, message)
+                .with_hint("run `memory index` to embed the memory with it"));
+        }
+        if *index.space() != background.indexed_space() {
             return Err(Error::new(
                 ErrorKind::Unavailable,
-                format!(
-                    "the index holds vectors of `{}` ({} numbers), configured is `{}` ({})",
-                    is.id, is.dimensions, space.id, space.dimensions
-                ),
+                "the memory is being embedded anew with another model",
             )
-            .with_hint("run `memory index` to embed the memory with it"));
+            .with_hint("run `memory index` to finish it"));
         }
         let embedder_info = EmbedderInfo {
             provider: meaning.model.name().to_owned(),
@@ -186,16 +192,15 @@ impl Searcher<'_> {
             index: Arc::clone(index),
             vector: Vec::new(),
             hits: Vec::new(),
-            background: background::stored(&self.live.store, space).await?,
             embedder: embedder_info,
-            lacks: self.lacks_vectors(&**index).await?,
+            lacks: self.lacks_vectors().await?,
         };
         if index.stats().await?.n_entries == 0 {
             return Ok(Some(found));
         }
-        found.vector = self
-            .question_vector(&*embedder, &question.query.text)
-            .await?;
+        let text = &question.query.text;
+        let vector = self.question_vector(&*embedder, text).await?;
+        found.vector = background.centred(text, Role::Query, &vector);
         if is_zero(&found.vector) {
             return Err(Error::new(
                 ErrorKind::InvalidInput,
@@ -209,21 +214,11 @@ impl Searcher<'_> {
     }
 
     /// Says how many entries the index by meaning lacks.
-    async fn lacks_vectors(&self, index: &dyn VectorIndex) -> Result<Option<String>> {
+    async fn lacks_vectors(&self) -> Result<Option<String>> {
         let store = &self.live.store;
-        let Some(vectors) = &self.live.vectors else {
+        let Some((index, changes)) = self.live.by_meaning() else {
             return Ok(None);
         };
-        let changes = feed::Meaning {
-            store,
-            vectors,
-            space: index.space(),
-        };
-        if store.vector_space().await?.as_ref() != Some(index.space()) {
-            return Ok(Some(
-                "vector: the memory is being embedded anew; run `memory index`".to_owned(),
-            ));
-        }
         let behind = match feed::standing(&changes, index).await? {
             Standing::Behind(n) => n,
             Standing::Lost => {
@@ -423,9 +418,10 @@ impl ByMeaning {
         }
         let scale = |cosine: f32| {
             let cosine = f64::from(cosine);
-            match self.background {
-                Some(background) if !literal => background.relevance(cosine),
-                _ => cosine.clamp(0.0, 1.0),
+            if literal {
+                cosine.clamp(0.0, 1.0)
+            } else {
+                background::relevance(cosine)
             }
         };
         Ok(ids

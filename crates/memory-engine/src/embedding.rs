@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use memory_api::{ContentHash, Embedder, Error, ErrorKind, Factory, OpenContext, Result};
+use memory_api::{
+    ContentHash, Embedder, EmbeddingSpace, Error, ErrorKind, Factory, OpenContext, Result,
+};
 
 use crate::contract::ContractEmbedder;
 use crate::document::content_hash;
@@ -76,4 +78,17 @@ pub(crate) fn embedded_text(heading_path: &[String], text: &str) -> String {
 /// The name of an embedded text in `vectors.db`.
 pub(crate) fn key(text: &str) -> ContentHash {
     content_hash(text.as_bytes())
+}
+
+/// Says of two spaces that they are two.
+pub(crate) fn other_space(was: &EmbeddingSpace, is: &EmbeddingSpace) -> String {
+    format!(
+        "the index holds vectors of `{}` ({} numbers), configured is `{}` ({})",
+        was.id, was.dimensions, is.id, is.dimensions
+    )
+}
+
+/// Returns whether a vector has no direction.
+pub(crate) fn is_zero(vector: &[f32]) -> bool {
+    vector.iter().all(|number| *number == 0.0)
 }

@@ -8,7 +8,7 @@ use crate::contract::ContractReranker;
 use crate::discovery::Discovery;
 use crate::document;
 use crate::embedding::Model;
-use crate::feed::{self, Meaning, Standing, Words};
+use crate::feed::{self, Standing, Words};
 use crate::freshness::Freshness;
 use crate::generation::{self, Live, Slot};
 use crate::lock::WriterLock;
@@ -99,17 +99,9 @@ impl Engine {
             Slot::Open(index) if is_behind(feed::standing(&words, &**index).await?) => Some(index),
             _ => None,
         };
-        let vector = match (&live.vector, &live.vectors) {
-            (Some(Slot::Open(index)), Some(vectors)) => {
-                let changes = Meaning {
-                    store: &live.store,
-                    vectors,
-                    space: index.space(),
-                };
-                // What the store says of vectors is of one space; an index of another one is not fed from it.
-                let is_same = live.store.vector_space().await?.as_ref() == Some(index.space());
-                let lags = is_same && is_behind(feed::standing(&changes, &**index).await?);
-                lags.then_some((index, changes))
+        let vector = match live.by_meaning() {
+            Some((index, changes)) if is_behind(feed::standing(&changes, index).await?) => {
+                Some((index, changes))
             }
             _ => None,
         };
@@ -123,7 +115,7 @@ impl Engine {
             feed::catch_up(&words, &**index, self.lexical.plugin.limits, |_| {}).await?;
         }
         if let Some((index, changes)) = vector {
-            feed::catch_up(&changes, &**index, self.vector_limits(), |_| {}).await?;
+            feed::catch_up(&changes, index, self.vector_limits(), |_| {}).await?;
         }
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! Brings an index up to its store.
 
-use memory_api::{
-    Batch, EmbeddingSpace, LexicalOp, Limits, Projection, Result, Role, Seq, VectorOp, Watermark,
-};
+use memory_api::{Batch, LexicalOp, Limits, Projection, Result, Role, Seq, VectorOp, Watermark};
 
+use crate::background::Background;
+use crate::embedding::is_zero;
 use crate::store::{Store, VectorChange};
 use crate::vectors::Vectors;
 
@@ -68,7 +68,7 @@ impl Source<LexicalOp> for Words<'_> {
 pub(crate) struct Meaning<'a> {
     pub(crate) store: &'a Store,
     pub(crate) vectors: &'a Vectors,
-    pub(crate) space: &'a EmbeddingSpace,
+    pub(crate) background: &'a Background,
 }
 
 impl Source<VectorOp> for Meaning<'_> {
@@ -92,7 +92,7 @@ impl Source<VectorOp> for Meaning<'_> {
             .collect();
         let mut found = self
             .vectors
-            .get(self.space, Role::Document, keys)
+            .get(&self.background.space, Role::Document, keys)
             .await?
             .into_iter();
         let through = changes.last().map_or(after, |(seq, _)| *seq);
@@ -102,16 +102,24 @@ impl Source<VectorOp> for Meaning<'_> {
         for (seq, change) in changes {
             let op = match change {
                 VectorChange::Put {
-                    entry, id, fields, ..
-                } => match found.next().flatten() {
-                    // A vector of zeros points nowhere; no index takes it.
-                    Some(vector) if is_zero(&vector) => VectorOp::Delete(id),
-                    Some(vector) => VectorOp::Put(id, vector, fields),
-                    None => {
+                    entry,
+                    id,
+                    text,
+                    fields,
+                    ..
+                } => {
+                    let Some(vector) = found.next().flatten() else {
                         lost.push(entry);
                         continue;
+                    };
+                    let vector = self.background.centred(&text, Role::Document, &vector);
+                    // What points nowhere is taken by no index.
+                    if is_zero(&vector) {
+                        VectorOp::Delete(id)
+                    } else {
+                        VectorOp::Put(id, vector, fields)
                     }
-                },
+                }
                 VectorChange::SetMeta(id, fields) => VectorOp::SetMeta(id, fields),
                 VectorChange::Delete(id) => VectorOp::Delete(id),
             };
@@ -126,11 +134,6 @@ impl Source<VectorOp> for Meaning<'_> {
             is_last,
         })
     }
-}
-
-/// Returns whether a vector has no direction.
-pub(crate) fn is_zero(vector: &[f32]) -> bool {
-    vector.iter().all(|number| *number == 0.0)
 }
 
 /// Compares an index's watermark with its store.

@@ -19,7 +19,7 @@ pub struct Fusion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
-    /// The weighted mean of both scores.
+    /// The weighted mean of both scores. Words weigh more where they are sure: see [`Fusion::weights`].
     Weighted,
     /// The weighted mean of each score's share of the best one of its leg (TM2C2, Bruch et al. 2023, "An Analysis of Fusion
     /// Functions for Hybrid Retrieval"), scaled so that the best result has what [`Weighted`](Rule::Weighted) gives at most.
@@ -70,7 +70,8 @@ pub(crate) struct Legs {
 impl Fusion {
     /// Returns the relevance of each candidate, 0 to 1.
     pub(crate) fn relevance(&self, candidates: &[Legs]) -> Vec<f64> {
-        let weighted: Vec<f64> = candidates.iter().map(|legs| self.mean(*legs)).collect();
+        let weights = self.weights(candidates);
+        let weighted: Vec<f64> = candidates.iter().map(|legs| weights.mean(*legs)).collect();
         match self.rule {
             Rule::Weighted => weighted,
             Rule::Convex => {
@@ -84,7 +85,7 @@ impl Fusion {
                 let shares: Vec<f64> = candidates
                     .iter()
                     .map(|legs| {
-                        self.mean(Legs {
+                        weights.mean(Legs {
                             text: share(legs.text, text),
                             vector: share(legs.vector, vector),
                         })
@@ -101,24 +102,47 @@ impl Fusion {
         }
     }
 
-    /// The weighted mean of what is known: an entry whose vector is pending is judged by its words.
-    fn mean(&self, legs: Legs) -> f64 {
-        match (legs.text, legs.vector) {
-            (Some(text), Some(vector)) => {
-                let (text_weight, vector_weight) = self.weights();
-                text_weight * text + vector_weight * vector
-            }
-            (Some(score), None) | (None, Some(score)) => score,
-            (None, None) => 0.0,
+    /// Returns what each leg weighs in this answer: as configured, but for the share of words, which grows to 1 while that of the
+    /// best entry grows from [`SURE`] to 1. A name or a number that an entry holds is no accident, and meaning, which knows only
+    /// what is like it, must not bury that entry. Words that are scored by their place alone are never sure.
+    fn weights(&self, candidates: &[Legs]) -> Weights {
+        let sum = self.text_weight + self.vector_weight;
+        let text = if sum > 0.0 {
+            self.text_weight / sum
+        } else {
+            0.5
+        };
+        let best = candidates
+            .iter()
+            .filter_map(|legs| legs.text)
+            .fold(0.0, f64::max);
+        let sure = match self.text_score {
+            TextScore::Share => ((best - SURE) / (1.0 - SURE)).clamp(0.0, 1.0),
+            TextScore::Position | TextScore::Saturate => 0.0,
+        };
+        Weights {
+            text: text + (1.0 - text) * sure,
         }
     }
+}
 
-    fn weights(&self) -> (f64, f64) {
-        let sum = self.text_weight + self.vector_weight;
-        if sum > 0.0 {
-            (self.text_weight / sum, self.vector_weight / sum)
-        } else {
-            (0.5, 0.5)
+/// The share of what a question could have above which words are more than an accident: an entry of average length that holds every
+/// word of the question once has 0.70.
+const SURE: f64 = 0.6;
+
+/// What the legs weigh, together 1.
+#[derive(Debug, Clone, Copy)]
+struct Weights {
+    text: f64,
+}
+
+impl Weights {
+    /// The weighted mean of what is known: an entry whose vector is pending is judged by its words.
+    fn mean(self, legs: Legs) -> f64 {
+        match (legs.text, legs.vector) {
+            (Some(text), Some(vector)) => self.text * text + (1.0 - self.text) * vector,
+            (Some(score), None) | (None, Some(score)) => score,
+            (None, None) => 0.0,
         }
     }
 }

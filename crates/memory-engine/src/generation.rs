@@ -7,9 +7,11 @@ use memory_api::{
     VectorIndex,
 };
 
+use crate::background::Background;
 use crate::contract::{
     ContractChunker, ContractDecay, ContractLexical, ContractReranker, ContractVector,
 };
+use crate::feed::Meaning;
 use crate::manifest::{IndexFolder, Manifest, StoreFolder, VectorFolder, io_error, sync_dir};
 use crate::options::{Options, Part};
 use crate::store::Store;
@@ -31,6 +33,8 @@ pub(crate) struct Live {
     pub(crate) vector: Option<Slot<dyn VectorIndex>>,
     /// `None` where there is none, or it cannot be opened: a search does without.
     pub(crate) vectors: Option<Vectors>,
+    /// What the store's vectors lack.
+    pub(crate) background: Option<Background>,
 }
 
 /// An index that is there, or why it is not.
@@ -79,18 +83,39 @@ impl Live {
         } else {
             None
         };
+        let background = if vector.is_some() {
+            store.background().await?
+        } else {
+            None
+        };
         Ok(Self {
             manifest,
             store,
             lexical,
             vector,
             vectors,
+            background,
         })
     }
 
     /// Returns whether no slot is closed that could be tried again.
     pub(crate) fn is_whole(&self) -> bool {
         self.lexical.is_open() && self.vector.as_ref().is_none_or(Slot::is_open)
+    }
+
+    /// Returns the index by meaning with where its changes come from, where both are there and of one space.
+    pub(crate) fn by_meaning(&self) -> Option<(&dyn VectorIndex, Meaning<'_>)> {
+        let (Some(Slot::Open(index)), Some(vectors), Some(background)) =
+            (&self.vector, &self.vectors, &self.background)
+        else {
+            return None;
+        };
+        let changes = Meaning {
+            store: &self.store,
+            vectors,
+            background,
+        };
+        (*index.space() == background.indexed_space()).then_some((&**index, changes))
     }
 
     /// Closes all.

@@ -2,7 +2,7 @@ use memory_api::{EmbeddingSpace, Projection, Result, Timestamp};
 use serde::Serialize;
 
 use crate::discovery::Walk;
-use crate::feed::{self, Meaning, Source, Standing, Words};
+use crate::feed::{self, Source, Standing, Words};
 use crate::generation::{Live, Slot};
 use crate::options::Options;
 use crate::search::degraded;
@@ -152,22 +152,17 @@ impl Status {
         };
         status.pending = counts.n_pending;
         status.reasons = live.store.pending_reasons(namespace.to_owned()).await?;
-        match (&live.vector, &live.vectors) {
-            (Some(Slot::Open(index)), Some(vectors)) => {
-                let changes = Meaning {
-                    store: &live.store,
-                    vectors,
-                    space: index.space(),
-                };
-                status.space = Some(index.space().clone());
-                status.index = status
-                    .index
-                    .with_index("vector", &changes, &**index, &mut self.degraded)
-                    .await?;
-            }
-            (Some(Slot::Open(index)), None) => status.space = Some(index.space().clone()),
-            (Some(Slot::Closed(err)), _) => self.degraded.push(degraded("vector", err)),
-            (None, _) => {}
+        status.space = live
+            .background
+            .as_ref()
+            .map(|background| background.space.clone());
+        if let Some((index, changes)) = live.by_meaning() {
+            status.index = status
+                .index
+                .with_index("vector", &changes, index, &mut self.degraded)
+                .await?;
+        } else if let Some(Slot::Closed(err)) = &live.vector {
+            self.degraded.push(degraded("vector", err));
         }
         self.vector = Some(status);
         Ok(self)

@@ -109,7 +109,7 @@ impl Vectors {
             .await
     }
 
-    /// Removes the least recently used vectors until `max_entries` are left; those that entries need stay in any case.
+    /// Removes the least recently used vectors until `max_entries` are left; those of `needed` texts stay in any case.
     pub(crate) async fn evict(
         &self,
         needed: HashSet<ContentHash>,

@@ -170,6 +170,11 @@ impl Store {
             .await
     }
 
+    /// Returns whether there is no entry in any namespace.
+    pub(crate) async fn is_empty(&self) -> Result<bool> {
+        self.db.read(|conn| read::is_empty(conn)).await
+    }
+
     /// Returns the entries of these ids, in the order of `ids`; `None` for an id that is not in the namespace.
     pub async fn entries(
         &self,

@@ -116,6 +116,13 @@ pub(super) fn counts(conn: &Connection, namespace: &str) -> Result<Counts> {
     })
 }
 
+pub(super) fn is_empty(conn: &Connection) -> Result<bool> {
+    conn.query_row("SELECT NOT EXISTS (SELECT 1 FROM entries)", [], |row| {
+        row.get(0)
+    })
+    .map_err(sqlite_error)
+}
+
 pub(super) fn entries(
     conn: &Connection,
     namespace: &str,

@@ -3,21 +3,23 @@
 
 use std::collections::HashSet;
 
-use memory_api::{ContentHash, EmbeddingSpace, EntryId, Error, ErrorKind, Fields, Result, Seq};
-use memory_sqlite::rusqlite::{Connection, params};
+use memory_api::{ContentHash, EntryId, Fields, Result, Seq};
+use memory_sqlite::rusqlite::{Connection, Row, params};
 use memory_sqlite::sqlite_error;
 
 use super::{Sql, Store, read, write};
+use crate::background::{self, Background};
+use crate::embedding::embedded_text;
 
-/// The name of the space that `vector_seq` speaks of.
-const SPACE: &str = "vector_space";
+/// The name of the background, which names the space that `vector_seq` speaks of.
+const BACKGROUND: &str = "background";
 
 /// An entry whose vector is pending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pending {
     /// Its number in the store.
     pub(crate) entry: i64,
-    pub(crate) heading_path: Vec<String>,
+    /// What of it is embedded.
     pub(crate) text: String,
 }
 
@@ -29,6 +31,8 @@ pub(crate) enum VectorChange {
         entry: i64,
         id: EntryId,
         key: ContentHash,
+        /// What of it was embedded.
+        text: String,
         fields: Fields,
     },
     /// What filters look at changed.
@@ -38,32 +42,20 @@ pub(crate) enum VectorChange {
 }
 
 impl Store {
-    /// Returns the space that the entries' vectors belong to.
-    pub(crate) async fn vector_space(&self) -> Result<Option<EmbeddingSpace>> {
+    /// Returns the background of the space that the entries' vectors belong to.
+    pub(crate) async fn background(&self) -> Result<Option<Background>> {
         self.db
             .read(|conn| {
-                read::meta(conn, SPACE)?
-                    .map(|json| {
-                        serde_json::from_str(&json).map_err(|err| {
-                            Error::new(
-                                ErrorKind::Corrupt,
-                                format!("the store's `{SPACE}` is no space: {err}"),
-                            )
-                        })
-                    })
+                read::meta(conn, BACKGROUND)?
+                    .map(|json| background::from_json(&json))
                     .transpose()
             })
             .await
     }
 
-    /// Makes every vector pending, in this space.
-    pub(crate) async fn begin_space(&self, space: &EmbeddingSpace) -> Result<()> {
-        let json = serde_json::to_string(space).map_err(|err| {
-            Error::new(
-                ErrorKind::Internal,
-                format!("cannot write the space: {err}"),
-            )
-        })?;
+    /// Makes every vector pending, in the space of this background.
+    pub(crate) async fn begin_space(&self, background: &Background) -> Result<()> {
+        let json = background::to_json(background)?;
         self.db
             .write(move |tx| {
                 tx.execute(
@@ -71,7 +63,7 @@ impl Store {
                     [],
                 )
                 .map_err(sqlite_error)?;
-                write::set_meta(tx, SPACE, &json)
+                write::set_meta(tx, BACKGROUND, &json)
             })
             .await
     }
@@ -200,24 +192,6 @@ impl Store {
             })
             .await
     }
-
-    /// Returns the names of some vectors, spread over the store; the same store gives the same ones.
-    pub(crate) async fn sample_vector_keys(&self, n: usize) -> Result<Vec<ContentHash>> {
-        let mut sample: Vec<ContentHash> = self
-            .db
-            .read(move |conn| {
-                // A hash is as good as a random number.
-                let sql = format!(
-                    "SELECT DISTINCT vector_key FROM entries WHERE vector_seq IS NOT NULL ORDER BY vector_key LIMIT {n}"
-                );
-                keys(conn, &sql).map_err(sqlite_error)
-            })
-            .await?
-            .into_iter()
-            .collect();
-        sample.sort_unstable();
-        Ok(sample)
-    }
 }
 
 fn pending(conn: &Connection, namespace: &str, after: i64, limit: usize) -> Sql<Vec<Pending>> {
@@ -229,8 +203,7 @@ fn pending(conn: &Connection, namespace: &str, after: i64, limit: usize) -> Sql<
         .query_map(params![after, namespace, limit.cast_signed()], |row| {
             Ok(Pending {
                 entry: row.get(0)?,
-                heading_path: read::strings(row, 1)?,
-                text: row.get(2)?,
+                text: text(row, 1)?,
             })
         })?
         .collect()
@@ -240,7 +213,7 @@ fn vector_changes(conn: &Connection, after: Seq, limit: usize) -> Sql<Vec<(Seq, 
     let mut changes = Vec::new();
     let mut statement = conn.prepare_cached(
         "SELECT max(e.seq, e.vector_seq), e.vector_seq, e.entry, e.id, e.vector_key,
-                d.namespace, d.source, d.path, e.kind, e.tags, e.time
+                d.namespace, d.source, d.path, e.kind, e.tags, e.time, e.heading_path, e.text
          FROM entries e JOIN documents d USING (doc)
          WHERE e.vector_seq IS NOT NULL AND max(e.seq, e.vector_seq) > ?1
          ORDER BY max(e.seq, e.vector_seq) LIMIT ?2",
@@ -254,6 +227,7 @@ fn vector_changes(conn: &Connection, after: Seq, limit: usize) -> Sql<Vec<(Seq, 
                 entry: row.get(2)?,
                 id,
                 key: ContentHash(row.get(4)?),
+                text: text(row, 11)?,
                 fields,
             }
         } else {
@@ -268,6 +242,15 @@ fn vector_changes(conn: &Connection, after: Seq, limit: usize) -> Sql<Vec<(Seq, 
     changes.sort_unstable_by_key(|(seq, _)| *seq);
     changes.truncate(limit);
     Ok(changes)
+}
+
+/// Reads what of an entry is embedded, from its heading path and its text in columns from `idx` on.
+fn text(row: &Row<'_>, idx: usize) -> Sql<String> {
+    let heading_path = read::strings(row, idx)?;
+    Ok(embedded_text(
+        &heading_path,
+        row.get_ref(idx + 1)?.as_str()?,
+    ))
 }
 
 fn keys(conn: &Connection, sql: &str) -> Sql<HashSet<ContentHash>> {

@@ -7,8 +7,8 @@ use memory_api::{ContentHash, Embedder, ErrorKind, Matrix, Result, Role};
 
 use super::target::{ByMeaning, Target};
 use super::{Phase, SyncReport, Syncer};
-use crate::background::{self, Background};
-use crate::embedding::{embedded_text, key};
+use crate::background::Background;
+use crate::embedding::key;
 use crate::feed;
 use crate::search::degraded;
 use crate::store::{Pending, Store};
@@ -71,10 +71,9 @@ impl Syncer<'_> {
                     .await?;
             }
             self.feed(by_meaning, store).await?;
-            self.weigh_background(by_meaning, &**embedder, store, report)
-                .await?;
         }
-        let needed = store.vector_keys().await?;
+        let mut needed = store.vector_keys().await?;
+        needed.extend(Background::keys());
         let vectors = &by_meaning.vectors;
         vectors
             .evict(needed, self.options.max_cached_vectors)
@@ -132,13 +131,6 @@ impl Syncer<'_> {
                 self.progress(Phase::Meaning, done.min(total), total);
             }
             self.feed(by_meaning, store).await?;
-            if background::stored(store, by_meaning.index.space())
-                .await?
-                .is_none()
-            {
-                self.weigh_background(by_meaning, embedder, store, report)
-                    .await?;
-            }
         }
     }
 
@@ -149,7 +141,7 @@ impl Syncer<'_> {
         store: &Store,
         texts: Vec<Text>,
     ) -> Result<Vec<Text>> {
-        let (space, vectors) = (by_meaning.index.space(), &by_meaning.vectors);
+        let (space, vectors) = (&by_meaning.background.space, &by_meaning.vectors);
         let keys = texts.iter().map(|text| text.key).collect();
         let known = vectors.get(space, Role::Document, keys).await?;
         let mut unknown = Vec::new();
@@ -188,7 +180,7 @@ impl Syncer<'_> {
         by_meaning
             .vectors
             .put(
-                by_meaning.index.space(),
+                &by_meaning.background.space,
                 Role::Document,
                 rows,
                 self.clock.now(),
@@ -215,38 +207,6 @@ impl Syncer<'_> {
         .await
     }
 
-    /// Measures how close unrelated texts of this memory are, when that was never done or the memory has grown much since.
-    async fn weigh_background(
-        &self,
-        by_meaning: &ByMeaning,
-        embedder: &dyn Embedder,
-        store: &Store,
-        report: &mut SyncReport,
-    ) -> Result<()> {
-        let space = by_meaning.index.space();
-        let n_entries = by_meaning.index.stats().await?.n_entries;
-        let known = background::stored(store, space).await?;
-        if n_entries == 0 || known.is_some_and(|known| !known.is_outgrown(n_entries)) {
-            return Ok(());
-        }
-        let measured = Background::measure(
-            store,
-            &by_meaning.vectors,
-            embedder,
-            n_entries,
-            self.clock.now(),
-        )
-        .await;
-        match measured {
-            Ok(background) => background.store(store, space).await,
-            // The next sync tries again; until then similarities are taken as they are.
-            Err(err) => {
-                report.warnings.push(degraded("vector", &err));
-                Ok(())
-            }
-        }
-    }
-
     async fn pending(&self, store: &Store, after: i64) -> Result<Vec<Pending>> {
         store
             .pending(self.options.namespace.clone(), after, PAGE)
@@ -262,13 +222,12 @@ impl Syncer<'_> {
 fn texts(pending: Vec<Pending>) -> Vec<Text> {
     let mut texts: BTreeMap<ContentHash, Text> = BTreeMap::new();
     for entry in pending {
-        let text = embedded_text(&entry.heading_path, &entry.text);
-        let key = key(&text);
+        let key = key(&entry.text);
         texts
             .entry(key)
             .or_insert_with(|| Text {
                 key,
-                content: text,
+                content: entry.text,
                 entries: Vec::new(),
             })
             .entries

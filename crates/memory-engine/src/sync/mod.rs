@@ -224,6 +224,13 @@ impl Syncer<'_> {
         self.documents(discovery, &target.store, report).await?;
         self.words(target).await?;
         let namespace = || self.options.namespace.clone();
+        self.find_by_meaning(target, &mut report.warnings).await?;
+        if let Some(reason) = &target.no_meaning {
+            target
+                .store
+                .explain_pending(namespace(), reason.clone())
+                .await?;
+        }
         report.entries = target.store.counts(namespace()).await?.n_entries;
         if !report.cancelled || !target.unpublished {
             self.known_vectors(target).await?;

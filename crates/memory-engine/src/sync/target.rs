@@ -7,6 +7,8 @@ use memory_api::{
 };
 
 use super::Syncer;
+use crate::background::Background;
+use crate::embedding::{Model, other_space};
 use crate::feed::{self, Meaning, Standing, Words};
 use crate::generation::{self, Live, Slot};
 use crate::manifest::{IndexFolder, Manifest};
@@ -18,11 +20,17 @@ use crate::vectors::{self, Vectors};
 /// The store and the indexes a sync fills.
 #[derive(Debug)]
 pub(super) struct Target {
+    /// What a new folder is numbered with.
+    number: u64,
     pub(super) manifest: Manifest,
     pub(super) store: Store,
     pub(super) lexical: Arc<dyn LexicalIndex>,
-    /// `None` where nothing is to be found by meaning, or nothing was ever embedded.
+    /// The live index by meaning, until [`Syncer::find_by_meaning`] decides about it.
+    vector: Option<Slot<dyn VectorIndex>>,
+    /// `None` where nothing is to be found by meaning, or nothing could ever be embedded.
     pub(super) by_meaning: Option<ByMeaning>,
+    /// Why there is no `by_meaning` although it is configured.
+    pub(super) no_meaning: Option<String>,
     /// Whether the manifest on disk does not name them yet.
     pub(super) unpublished: bool,
 }
@@ -32,6 +40,7 @@ pub(super) struct Target {
 pub(super) struct ByMeaning {
     pub(super) index: Arc<dyn VectorIndex>,
     pub(super) vectors: Vectors,
+    pub(super) background: Background,
     /// `None` while it cannot be opened: what is known already is kept up all the same.
     pub(super) embedder: Option<Arc<dyn Embedder>>,
 }
@@ -41,7 +50,7 @@ impl ByMeaning {
         Meaning {
             store,
             vectors: &self.vectors,
-            space: self.index.space(),
+            background: &self.background,
         }
     }
 }
@@ -50,6 +59,9 @@ impl Target {
     pub(super) async fn close(&self) -> Result<()> {
         self.store.close().await;
         let mut result = self.lexical.close().await;
+        if let Some(Slot::Open(index)) = &self.vector {
+            result = result.and(index.close().await);
+        }
         if let Some(by_meaning) = &self.by_meaning {
             by_meaning.vectors.close().await;
             result = result.and(by_meaning.index.close().await);
@@ -72,9 +84,10 @@ impl Target {
 
     /// Returns how many entries wait for a vector, where there are vectors at all.
     pub(super) async fn pending(&self, namespace: String) -> Result<u64> {
-        match &self.by_meaning {
-            Some(_) => Ok(self.store.counts(namespace).await?.n_pending),
-            None => Ok(0),
+        if self.by_meaning.is_some() || self.no_meaning.is_some() {
+            Ok(self.store.counts(namespace).await?.n_pending)
+        } else {
+            Ok(0)
         }
     }
 }
@@ -91,11 +104,11 @@ impl Syncer<'_> {
         generation::remove_others(self.options, manifest.as_ref())?;
         let number = generation::next_number(self.options, manifest.as_ref())?;
         let Some(manifest) = manifest else {
-            return self.new_target(number, warnings).await;
+            return self.new_target(number).await;
         };
         if anew {
             self.warn_of_namespaces(manifest, warnings).await;
-            return self.new_target(number, warnings).await;
+            return self.new_target(number).await;
         }
         let live = Live::open(self.options, self.lexical, self.vector, manifest).await?;
         if let Err(err) = self.check_workspace(&live.store).await {
@@ -108,44 +121,43 @@ impl Syncer<'_> {
             lexical,
             vector,
             vectors,
+            background: _,
         } = live;
         if let Some(vectors) = vectors {
             vectors.close().await;
         }
-        let was = manifest.clone();
         let (folder, lexical) = self
             .lexical_index(number, &store, manifest.lexical.clone(), lexical, warnings)
             .await?;
+        let unpublished = manifest.lexical != folder;
         manifest.lexical = folder;
-        let by_meaning = self
-            .by_meaning(number, &store, &mut manifest, vector, warnings)
-            .await?;
-        let unpublished = manifest != was;
         if unpublished {
             manifest.generation = number;
         }
         Ok(Target {
+            number,
             manifest,
             store,
             lexical,
-            by_meaning,
+            vector,
+            by_meaning: None,
+            no_meaning: None,
             unpublished,
         })
     }
 
-    async fn new_target(&self, number: u64, warnings: &mut Vec<String>) -> Result<Target> {
+    async fn new_target(&self, number: u64) -> Result<Target> {
         let id = StoreId(self.clock.random());
         let (store_folder, store) = generation::new_store(self.options, number, id).await?;
         let (folder, lexical) = generation::new_lexical(self.options, self.lexical, number).await?;
-        let mut manifest = Manifest::new(number, store_folder, folder, None);
-        let by_meaning = self
-            .by_meaning(number, &store, &mut manifest, None, warnings)
-            .await?;
         Ok(Target {
-            manifest,
+            number,
+            manifest: Manifest::new(number, store_folder, folder, None),
             store,
             lexical,
-            by_meaning,
+            vector: None,
+            by_meaning: None,
+            no_meaning: None,
             unpublished: true,
         })
     }
@@ -173,8 +185,32 @@ impl Syncer<'_> {
         generation::new_lexical(self.options, self.lexical, number).await
     }
 
+    /// Decides how entries are found by meaning, once it is known that there are some.
+    pub(super) async fn find_by_meaning(
+        &self,
+        target: &mut Target,
+        warnings: &mut Vec<String>,
+    ) -> Result<()> {
+        let slot = target.vector.take();
+        let was = target.manifest.vector.clone();
+        (target.by_meaning, target.no_meaning) = self
+            .by_meaning(
+                target.number,
+                &target.store,
+                &mut target.manifest,
+                slot,
+                warnings,
+            )
+            .await?;
+        if target.manifest.vector != was {
+            target.manifest.generation = target.number;
+            target.unpublished = true;
+        }
+        Ok(())
+    }
+
     /// Returns what is needed to find by meaning: the live index where it holds vectors of the embedder's space, else an empty
-    /// one. Brings `manifest` into line with it.
+    /// one; or why there is nothing. Brings `manifest` into line with it.
     async fn by_meaning(
         &self,
         number: u64,
@@ -182,45 +218,54 @@ impl Syncer<'_> {
         manifest: &mut Manifest,
         slot: Option<Slot<dyn VectorIndex>>,
         warnings: &mut Vec<String>,
-    ) -> Result<Option<ByMeaning>> {
+    ) -> Result<(Option<ByMeaning>, Option<String>)> {
         let (Some(part), Some(model)) = (self.vector, self.model) else {
             if let Some(Slot::Open(index)) = slot {
                 index.close().await?;
             }
             manifest.vector = None;
-            return Ok(None);
+            return Ok((None, None));
         };
-        let embedder = match model.embedder(self.options).await {
-            Ok(embedder) => Some(embedder),
+        if manifest.vector.is_none() && store.is_empty().await? {
+            // Nothing to embed is no reason to load a model.
+            return Ok((None, None));
+        }
+        let vectors = self.vectors(warnings).await?;
+        let stored = store.background().await?;
+        let (embedder, background) = match self.background(model, &vectors, stored.as_ref()).await {
+            Ok((embedder, background)) => (Some(embedder), background),
             Err(err) => {
                 warnings.push(degraded("vector", &err));
-                None
+                // What is unknown is no other space: without the embedder the index stays as it is.
+                match stored.clone() {
+                    Some(background) if manifest.vector.is_some() => (None, background),
+                    _ => {
+                        vectors.close().await;
+                        return Ok((None, Some(err.to_string())));
+                    }
+                }
             }
         };
-        // What is unknown is no other space: without the embedder the index stays as it is.
-        let wanted = match (&embedder, &manifest.vector) {
-            (Some(embedder), _) => embedder.space().clone(),
-            (None, Some(folder)) => folder.space.clone(),
-            (None, None) => return Ok(None),
-        };
-        let vectors = self.vectors(warnings).await?;
-        if store.vector_space().await?.as_ref() != Some(&wanted) {
-            store.begin_space(&wanted).await?;
+        if stored.as_ref() != Some(&background) {
+            store.begin_space(&background).await?;
         }
+        let wanted = background.indexed_space();
+        let changes = Meaning {
+            store,
+            vectors: &vectors,
+            background: &background,
+        };
         let reason = match slot {
             Some(Slot::Open(index)) if *index.space() == wanted => {
-                let changes = Meaning {
-                    store,
-                    vectors: &vectors,
-                    space: &wanted,
-                };
                 match feed::standing(&changes, &*index).await? {
                     Standing::Behind(_) => {
-                        return Ok(Some(ByMeaning {
+                        let by_meaning = ByMeaning {
                             index,
                             vectors,
+                            background,
                             embedder,
-                        }));
+                        };
+                        return Ok((Some(by_meaning), None));
                     }
                     Standing::Lost => {
                         index.close().await?;
@@ -231,10 +276,7 @@ impl Syncer<'_> {
             Some(Slot::Open(index)) => {
                 let was = index.space().clone();
                 index.close().await?;
-                Some(format!(
-                    "the index holds vectors of `{}` ({} numbers), configured is `{}` ({})",
-                    was.id, was.dimensions, wanted.id, wanted.dimensions
-                ))
+                Some(other_space(&was, &wanted))
             }
             Some(Slot::Closed(err)) => Some(err.to_string()),
             None => None,
@@ -244,11 +286,28 @@ impl Syncer<'_> {
         }
         let (folder, index) = generation::new_vector(self.options, part, number, &wanted).await?;
         manifest.vector = Some(folder);
-        Ok(Some(ByMeaning {
+        let by_meaning = ByMeaning {
             index,
             vectors,
+            background,
             embedder,
-        }))
+        };
+        Ok((Some(by_meaning), None))
+    }
+
+    /// Opens the embedder and returns it with the background of its space.
+    async fn background(
+        &self,
+        model: &Model,
+        vectors: &Vectors,
+        stored: Option<&Background>,
+    ) -> Result<(Arc<dyn Embedder>, Background)> {
+        let embedder = model.embedder(self.options).await?;
+        let background = match stored {
+            Some(stored) if stored.space == *embedder.space() => stored.clone(),
+            _ => Background::measure(vectors, &*embedder, self.clock.now()).await?,
+        };
+        Ok((embedder, background))
     }
 
     /// Opens `vectors.db`. What is damaged is set aside: its vectors can be computed again.

@@ -1,3 +1,4 @@
+mod background;
 mod calibration;
 mod contract;
 mod discovery;

@@ -5,7 +5,6 @@ use memory_api::LineRange;
 use memory_api::Timestamp;
 use serde_json::Value;
 
-use crate::background::cosine;
 use crate::citation;
 use crate::document::{NameDate, name_date, with_retry};
 use crate::freshness::Freshness;
@@ -145,33 +144,6 @@ fn temporal_decay_dates_and_evergreen_documents() {
         n_checked += 1;
     }
     assert_eq!(n_checked, 16);
-}
-
-#[test]
-fn vectors() {
-    let mut n_checked = 0;
-    for fact in facts("vectors") {
-        let (input, expected) = (&fact["input"], &fact["expected"]);
-        let numbers =
-            |value: &Value| -> Vec<f32> { serde_json::from_value(value.clone()).unwrap() };
-        match input["fn"].as_str().unwrap() {
-            // Where the reference says 0, there is no cosine: such a vector is in no index.
-            "cosine" => {
-                let cosine = cosine(&numbers(&input["a"]), &numbers(&input["b"]));
-                let off = cosine.unwrap_or(0.0) - expected.as_f64().unwrap();
-                assert!(off.abs() < 1e-9, "{fact}");
-                n_checked += 1;
-            }
-            // A number that is not finite is refused here, not made 0 (see the contract of embedders); vectors are kept as
-            // f32, half as long as the reference's; answers of remote models are read by the plugins that ask them.
-            "sanitize_and_normalize"
-            | "encode_embedding byte length"
-            | "decode_embedding"
-            | "read_embedding_vectors" => {}
-            other => panic!("unknown: {other}"),
-        }
-    }
-    assert_eq!(n_checked, 3);
 }
 
 #[test]
