@@ -1,10 +1,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Arg, Args as ClapArgs, CommandFactory as _, Parser, Subcommand};
+use clap::{Arg, Args as ClapArgs, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use memory::AskedMode;
 
 /// A memory for AI agents: finds what matters now in a folder of notes, and says where it stands.
 #[derive(Debug, Parser)]
@@ -113,6 +114,9 @@ pub(crate) struct SearchArgs {
     /// The question: words are ranked; "a phrase", prefix*, -without
     #[arg(required = true, num_args = 1.., value_name = "QUERY")]
     pub(crate) query: Vec<String>,
+    /// Go by words and meaning, or by one of them [default: by what is there]
+    #[arg(long, value_enum, value_name = "M")]
+    pub(crate) mode: Option<ModeArg>,
     /// How many results at most, 0 to 1000 [default: 6, or as configured]
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u16).range(0..=1000))]
     pub(crate) max_results: Option<u16>,
@@ -137,6 +141,27 @@ pub(crate) struct SearchArgs {
     /// Before this day or time (UTC)
     #[arg(long, value_name = "T", value_parser = parse_time)]
     pub(crate) until: Option<jiff::Timestamp>,
+}
+
+/// What a search goes by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeArg {
+    /// Words and meaning
+    Hybrid,
+    /// Words alone
+    Lexical,
+    /// Meaning alone
+    Vector,
+}
+
+impl From<ModeArg> for AskedMode {
+    fn from(mode: ModeArg) -> Self {
+        match mode {
+            ModeArg::Hybrid => Self::Hybrid,
+            ModeArg::Lexical => Self::Lexical,
+            ModeArg::Vector => Self::Vector,
+        }
+    }
 }
 
 #[derive(Debug, ClapArgs)]
@@ -164,6 +189,9 @@ pub(crate) struct EvalRunArgs {
     /// Write the results here, one JSON object a line
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Go by words and meaning, or by one of them [default: by what is there]
+    #[arg(long, value_enum, value_name = "M")]
+    pub(crate) mode: Option<ModeArg>,
     /// Results per question
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) top: u16,

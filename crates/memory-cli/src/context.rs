@@ -30,10 +30,13 @@ impl Context {
             )
         })?;
         // Names and values that are not Unicode can be none of ours.
-        let env = std::env::vars_os()
+        let env: Vec<(String, String)> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
         let mut app = App::with_default_plugins()?;
+        if let Some(cache_dir) = env::cache_dir(&env) {
+            app = app.with_cache_dir(cache_dir);
+        }
         if let Some(now) = global.now {
             app = app.with_clock(Arc::new(FixedClock::new(Timestamp(now.as_millisecond()))));
         }

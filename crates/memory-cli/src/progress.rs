@@ -49,10 +49,10 @@ impl SyncBar {
             return;
         }
         let Some(bar) = &self.bar else { return };
-        let message = if progress.phase == Phase::Files {
-            "reading files"
-        } else {
-            "indexing words"
+        let message = match progress.phase {
+            Phase::Files => "reading files",
+            Phase::Meaning => "embedding",
+            _ => "indexing words",
         };
         if bar.message() != message {
             bar.reset();

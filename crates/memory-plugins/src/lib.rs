@@ -9,8 +9,20 @@ use memory_api::Plugin;
 pub static ALL: &[&Plugin] = &[
     #[cfg(feature = "chunker-markdown")]
     &memory_chunker_markdown::PLUGIN,
+    #[cfg(feature = "decay-exponential")]
+    &memory_decay_exponential::PLUGIN,
+    #[cfg(feature = "embedder-hash")]
+    &memory_embedder_hash::PLUGIN,
+    #[cfg(feature = "embedder-local")]
+    &memory_embedder_local::PLUGIN,
     #[cfg(feature = "lexical-fts5")]
     &memory_lexical_fts5::PLUGIN,
+    #[cfg(feature = "reranker-mmr")]
+    &memory_reranker_mmr::PLUGIN,
+    #[cfg(feature = "vector-flat")]
+    &memory_vector_flat::PLUGIN,
+    #[cfg(feature = "vector-sqlite-vec")]
+    &memory_vector_sqlite_vec::PLUGIN,
 ];
 
 #[cfg(test)]

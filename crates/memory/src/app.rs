@@ -1,9 +1,9 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memory_api::{Error, ErrorKind, Kind, Plugin, Registry, Result};
 use memory_config::{Config, PluginConfig};
-use memory_engine::{Clock, Documents, Engine, Options, Part, Parts};
+use memory_engine::{Clock, Documents, Engine, Evergreen, Options, Part, Parts};
 
 use crate::clock::SystemClock;
 use crate::memory::Memory;
@@ -16,6 +16,7 @@ const STATE_DIR: &str = ".memory";
 pub struct App {
     registry: Registry,
     clock: Arc<dyn Clock>,
+    cache_dir: Option<PathBuf>,
 }
 
 impl App {
@@ -24,6 +25,7 @@ impl App {
         Self {
             registry: Registry::default(),
             clock: Arc::new(SystemClock::default()),
+            cache_dir: None,
         }
     }
 
@@ -53,6 +55,13 @@ impl App {
     /// Replaces the clock.
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
+        self
+    }
+
+    /// Says where models lie: the folder of caches that all workspaces share, see [`config::cache_dir`](memory_config::cache_dir).
+    /// Without one, plugins that need a model file cannot be used.
+    pub fn with_cache_dir(mut self, cache_dir: impl Into<PathBuf>) -> Self {
+        self.cache_dir = Some(cache_dir.into());
         self
     }
 
@@ -89,9 +98,12 @@ impl App {
                 max_file_kib: config.documents.max_file_kib,
             },
             read_only: false,
-            cache_dir: None,
-            max_cached_vectors: 50_000,
-            evergreen: memory_engine::Evergreen::default(),
+            cache_dir: self.cache_dir.clone(),
+            max_cached_vectors: config.cache.max_entries,
+            evergreen: Evergreen {
+                patterns: config.decay.evergreen.clone(),
+                undated: config.decay.evergreen_undated,
+            },
         };
         let parts = Parts {
             chunkers: config.plugins(Kind::Chunker).iter().map(part).collect(),

@@ -29,6 +29,8 @@ pub use clock::{FixedClock, SystemClock};
 pub use memory::{Memory, Query};
 pub use memory_config as config;
 pub use memory_engine::{
-    Clock, Failure, Filter, LockWait, Mode, Phase, Progress, ReadRequest, Scores, SearchResponse,
-    SearchResult, Status, SyncReport, SyncRequest, Window, WindowStatus, citation,
+    AskedMode, Clock, EmbedderInfo, Evergreen, Failure, Filter, Fusion, IndexStatus, LockWait,
+    Mode, Phase, Progress, ReadRequest, Rule, Scores, SearchResponse, SearchResult, Status,
+    SyncReport, SyncRequest, TextScore, Threshold, VectorScore, VectorStatus, Window, WindowStatus,
+    citation,
 };

@@ -1,8 +1,8 @@
 use memory_api::Result;
-use memory_config::{Citations, SearchConfig};
+use memory_config::{self as config, Citations, SearchConfig, SearchMode};
 use memory_engine::{
-    Engine, Filter, Floor, ReadRequest, SearchRequest, SearchResponse, Status, SyncReport,
-    SyncRequest, Window,
+    AskedMode, Engine, Filter, Floor, Fusion, ReadRequest, Rule, SearchRequest, SearchResponse,
+    Status, SyncReport, SyncRequest, TextScore, Threshold, VectorScore, Window,
 };
 
 /// One workspace's memory.
@@ -19,6 +19,7 @@ pub struct Query {
     max_results: Option<usize>,
     min_score: Option<f64>,
     filter: Filter,
+    mode: Option<AskedMode>,
     everything: bool,
 }
 
@@ -41,6 +42,12 @@ impl Query {
     /// Asks for results of at least this relevance, 0 to 1, even if that leaves none.
     pub fn with_min_score(mut self, min_score: f64) -> Self {
         self.min_score = Some(min_score);
+        self
+    }
+
+    /// Asks to go by words and meaning, or by one of them alone.
+    pub fn with_mode(mut self, mode: AskedMode) -> Self {
+        self.mode = Some(mode);
         self
     }
 
@@ -87,9 +94,17 @@ impl Memory {
             query: query.text.clone(),
             max_results: query.max_results.unwrap_or(self.search.max_results),
             floor,
-            mode: memory_engine::AskedMode::Auto,
-            fusion: memory_engine::Fusion::default(),
-            threshold: memory_engine::Threshold::Relevance,
+            mode: query.mode.unwrap_or(match self.search.mode {
+                SearchMode::Hybrid => AskedMode::Hybrid,
+                SearchMode::Lexical => AskedMode::Lexical,
+                SearchMode::Vector => AskedMode::Vector,
+                _ => AskedMode::Auto,
+            }),
+            fusion: fusion(&self.search),
+            threshold: match self.search.threshold {
+                config::Threshold::Freshness => Threshold::Freshness,
+                _ => Threshold::Relevance,
+            },
             candidate_multiplier: if query.everything {
                 1
             } else {
@@ -141,5 +156,27 @@ impl Memory {
     /// See [`Engine::close`].
     pub async fn close(&self) -> Result<()> {
         self.engine.close().await
+    }
+}
+
+/// How the config wants both scores to become one.
+fn fusion(search: &SearchConfig) -> Fusion {
+    let (vector_weight, text_weight) = search.weights();
+    Fusion {
+        rule: match search.fusion {
+            config::Fusion::Convex => Rule::Convex,
+            _ => Rule::Weighted,
+        },
+        vector_weight,
+        text_weight,
+        text_score: match search.text_score {
+            config::TextScore::Position => TextScore::Position,
+            config::TextScore::Saturate => TextScore::Saturate,
+            _ => TextScore::Share,
+        },
+        vector_score: match search.vector_score {
+            config::VectorScore::Cosine => VectorScore::Cosine,
+            _ => VectorScore::Calibrated,
+        },
     }
 }

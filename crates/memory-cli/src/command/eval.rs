@@ -88,7 +88,10 @@ pub(crate) async fn run(
     let mut lines = LineLengths::default();
     let mut sum = Figures::default();
     for question in &questions {
-        let query = Query::new(&question.text).everything(usize::from(args.top));
+        let mut query = Query::new(&question.text).everything(usize::from(args.top));
+        if let Some(mode) = args.mode {
+            query = query.with_mode(mode.into());
+        }
         let response = memory.search(&query).await?;
         if let Some(degraded) = response.degraded.first() {
             // Figures of half an index would look like figures.
@@ -96,6 +99,7 @@ pub(crate) async fn run(
                 ErrorKind::Unavailable,
                 format!("cannot measure: {degraded}"),
             )
+            .with_hint("to measure what there is, name it by `--mode`")
             .into());
         }
         let results: Vec<Place> = response

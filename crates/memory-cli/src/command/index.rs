@@ -63,7 +63,7 @@ pub(crate) async fn sync(
     Ok(report)
 }
 
-/// `2 new, 1 updated, 340 unchanged, 1 removed, 1 failed (1210 entries)`, or that there was nothing to find and where.
+/// `2 new, 1 updated, 340 unchanged, 1 removed, 1 failed (1210 entries, 7 embedded, 3 pending)`, or that there was nothing to find and where.
 fn summary(report: &SyncReport) -> String {
     let mut counts: Vec<String> = [
         (report.new, "new"),
@@ -82,5 +82,11 @@ fn summary(report: &SyncReport) -> String {
             counts.push(format!("{} removed", report.removed));
         }
     }
-    format!("{} ({} entries)", counts.join(", "), report.entries)
+    let mut entries = format!("{} entries", report.entries);
+    for (n, name) in [(report.embedded, "embedded"), (report.pending, "pending")] {
+        if n > 0 {
+            entries.push_str(&format!(", {n} {name}"));
+        }
+    }
+    format!("{} ({entries})", counts.join(", "))
 }

@@ -13,15 +13,17 @@ pub(crate) async fn run(
     output: Output,
 ) -> Result<Exit, Failure> {
     let memory = context.open().await?;
+    let mut said = Vec::new();
     if !memory.is_indexed().await? {
         output.note("no index yet; building it first");
-        if let Err(failure) = index::sync(&memory, false, LockWait::Wait, output).await {
+        match index::sync(&memory, false, LockWait::Wait, output).await {
+            Ok(report) => said = report.warnings,
             // The answer says that there is no index; this says why.
-            output.failure(&failure);
+            Err(failure) => output.failure(&failure),
         }
     }
     let response = memory.search(&query(args)).await?;
-    print(&response, output)?;
+    print(&response, &said, output)?;
     memory.close().await?;
     Ok(Exit::Ok)
 }
@@ -37,6 +39,9 @@ fn query(args: &SearchArgs) -> Query {
         until: time(args.until),
     };
     let mut query = Query::new(args.query.join(" ")).with_filter(filter);
+    if let Some(mode) = args.mode {
+        query = query.with_mode(mode.into());
+    }
     if let Some(max_results) = args.max_results {
         query = query.with_max_results(usize::from(max_results));
     }
@@ -46,14 +51,13 @@ fn query(args: &SearchArgs) -> Query {
     query
 }
 
-fn print(response: &SearchResponse, output: Output) -> Result<(), Failure> {
+/// Prints an answer; what was `said` already is not said again.
+fn print(response: &SearchResponse, said: &[String], output: Output) -> Result<(), Failure> {
     if output.json {
         return output.json(response);
     }
-    for degraded in &response.degraded {
-        output.warning(degraded);
-    }
-    for warning in &response.warnings {
+    let news = response.degraded.iter().chain(&response.warnings);
+    for warning in news.filter(|warning| !said.contains(warning)) {
         output.warning(warning);
     }
     for (idx, result) in response.results.iter().enumerate() {

@@ -1,4 +1,4 @@
-use memory::Status;
+use memory::{IndexStatus, Status};
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -25,22 +25,22 @@ fn print(status: &Status, output: Output) -> Result<(), Failure> {
         format!("{} on disk, {} indexed", status.files, status.documents),
     )?;
     row("entries", status.entries.to_string())?;
-    let lexical = &status.lexical;
-    let size = lexical.bytes.map_or_else(String::new, |bytes| {
-        format!(", {} KiB", bytes.div_ceil(1024))
-    });
-    let behind = if lexical.behind == 0 {
-        String::new()
-    } else {
-        format!(", {} behind", lexical.behind)
-    };
-    row(
-        "words",
-        format!(
-            "{}: {} entries{size}{behind}",
-            lexical.plugin, lexical.entries
-        ),
-    )?;
+    row("words", index(&status.lexical))?;
+    if let Some(vector) = &status.vector {
+        let pending = match vector.pending {
+            0 => String::new(),
+            n => format!(", {n} pending"),
+        };
+        row("meaning", format!("{}{pending}", index(&vector.index)))?;
+        if let Some(space) = &vector.space {
+            let dimensions = space.dimensions;
+            let id = printable(&space.id);
+            row("model", format!("{id} ({dimensions} numbers)"))?;
+        }
+        for (reason, n) in &vector.reasons {
+            row("pending", format!("{n}: {}", printable(reason)))?;
+        }
+    }
     let last_sync = status
         .last_sync
         .and_then(|time| jiff::Timestamp::from_millisecond(time.0).ok());
@@ -55,4 +55,16 @@ fn print(status: &Status, output: Output) -> Result<(), Failure> {
         output.warning(degraded);
     }
     Ok(())
+}
+
+/// `fts5: 120 entries, 64 KiB, 2 behind`
+fn index(status: &IndexStatus) -> String {
+    let mut text = format!("{}: {} entries", status.plugin, status.entries);
+    if let Some(bytes) = status.bytes {
+        text.push_str(&format!(", {} KiB", bytes.div_ceil(1024)));
+    }
+    if status.behind > 0 {
+        text.push_str(&format!(", {} behind", status.behind));
+    }
+    text
 }

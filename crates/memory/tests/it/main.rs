@@ -1,8 +1,14 @@
 //! The memory from end to end, with the default plugins on real files.
 #![cfg(test)]
 
+#[macro_use]
+mod reports;
+
+mod fake;
 mod field_reports;
+mod meaning;
 mod notes;
 mod plugin;
+mod ranking_reports;
 mod search;
 mod sync;

@@ -16,10 +16,11 @@ use serde_json::{Value, json};
 /// Midnight of 2026-06-01, UTC.
 const NOW: Timestamp = Timestamp(1_780_272_000_000);
 
-/// A temporary workspace whose memory files are `notes/**/*.md`, unless flags say otherwise.
+/// A temporary workspace whose memory files are `notes/**/*.md` and that goes by words, unless flags say otherwise.
 pub(crate) struct Notes {
     dir: tempfile::TempDir,
     flags: Vec<Flag>,
+    now: Timestamp,
 }
 
 impl Notes {
@@ -27,8 +28,31 @@ impl Notes {
         Self {
             dir: tempfile::tempdir().unwrap(),
             flags: Vec::new(),
+            now: NOW,
         }
         .with("documents.include", json!(["notes/**/*.md"]))
+        .with("embedder.use", "none")
+    }
+
+    /// Goes by meaning as well, with the test double `fake`; its calls are written to the file `calls`.
+    pub(crate) fn with_meaning(self) -> Self {
+        let file = |name: &str| json!(self.path(name));
+        let (log, down, missing) = (file("calls"), file("down"), file("missing"));
+        self.with("embedder.use", "fake")
+            .with("embedder.fake.log", log)
+            .with("embedder.fake.down", down)
+            .with("embedder.fake.missing", missing)
+    }
+
+    /// Sets the day, as days since 1970.
+    pub(crate) fn on_day(mut self, day: i64) -> Self {
+        self.now = Timestamp(day * 86_400_000);
+        self
+    }
+
+    /// Returns the texts that were embedded since the last look.
+    pub(crate) fn embedded(&self) -> Vec<String> {
+        crate::fake::taken(&self.path("calls"))
     }
 
     /// The notes of a field report, as pairs of path and content.
@@ -64,10 +88,16 @@ impl Notes {
         fs::remove_file(self.path(path)).unwrap();
     }
 
-    pub(crate) fn open(&self) -> Memory {
-        let app = App::with_default_plugins()
+    pub(crate) fn app(&self) -> App {
+        App::with_default_plugins()
             .unwrap()
-            .with_clock(Arc::new(FixedClock::new(NOW)));
+            .plugin(&crate::fake::PLUGIN)
+            .unwrap()
+            .with_clock(Arc::new(FixedClock::new(self.now)))
+    }
+
+    pub(crate) fn open(&self) -> Memory {
+        let app = self.app();
         let sources = Sources {
             flags: self.flags.clone(),
             ..Sources::default()

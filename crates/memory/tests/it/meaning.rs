@@ -1,0 +1,459 @@
+//! Search by meaning: vectors, their keeping, and what happens without them. The embedder is a test double.
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use memory::{AskedMode, Mode, Phase, Progress, Query, SyncRequest};
+use serde_json::json;
+
+use crate::notes::Notes;
+
+/// Two notes, one of which is near the question without a common word.
+fn harbour() -> Notes {
+    let notes = Notes::of(&[
+        ("notes/paint.md", "The hull gets two layers of antifouling."),
+        ("notes/milk.md", "Oat milk is on the shopping list."),
+    ])
+    .with_meaning()
+    .with(
+        "embedder.fake.near",
+        json!({ "antifouling": ["hull", 0.8], "coat": ["hull", 0.8] }),
+    );
+    notes.index();
+    notes
+}
+
+#[test]
+fn an_entry_without_a_common_word_is_found_by_its_meaning() {
+    let response = harbour().ask(&Query::new("which coat does it need"));
+    assert_eq!(response.mode, Mode::Hybrid);
+    assert_eq!(response.degraded, [""; 0]);
+    let embedder = response.embedder.unwrap();
+    assert_eq!(
+        (embedder.provider.as_str(), embedder.dimensions),
+        ("fake", 384)
+    );
+    let best = &response.results[0];
+    assert_eq!(best.path, "notes/paint.md");
+    assert_eq!(best.scores.lexical, Some(0.0));
+    assert!(best.scores.vector.unwrap() > 0.9);
+    assert!(best.score >= 0.35);
+}
+
+#[test]
+fn a_model_that_leans_to_one_side_finds_the_same() {
+    // Every two texts of one script have a cosine of 0.9 here, and the answer is in the other script.
+    let notes = Notes::of(&[
+        ("notes/paint.md", "船底要刷两层防污漆。"),
+        ("notes/milk.md", "Oat milk is on the shopping list."),
+        ("notes/bread.md", "The bread is baked on Fridays."),
+    ])
+    .with_meaning()
+    .with("embedder.fake.lean", 2.0)
+    .with(
+        "embedder.fake.near",
+        json!({ "防污漆": ["hull", 0.8], "coat": ["hull", 0.8] }),
+    );
+    notes.index();
+    let response = notes.ask(&Query::new("which coat does it need"));
+    let found: Vec<_> = response.results.iter().map(|hit| &hit.path).collect();
+    assert_eq!(found, ["notes/paint.md"], "{response:?}");
+    assert!(response.results[0].scores.vector.unwrap() > 0.8);
+    let all = notes
+        .ask(&Query::new("which coat does it need").everything(9))
+        .results;
+    assert!(all[1].scores.vector.unwrap() < 0.3, "{all:?}");
+}
+
+#[test]
+fn both_legs_say_what_they_think_of_every_result() {
+    let notes = harbour();
+    let response = notes.ask(&Query::new("coat and milk").everything(10));
+    assert_eq!(response.results.len(), 2);
+    for result in &response.results {
+        let scores = &result.scores;
+        let (text, vector) = (scores.lexical.unwrap(), scores.vector.unwrap());
+        // Half of the words at most: no entry is sure.
+        assert!(text < 0.6);
+        assert!((scores.relevance - (0.7 * vector + 0.3 * text)).abs() < 1e-12);
+        assert!((scores.freshness - scores.relevance * scores.retention).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn a_mode_can_be_asked_for_and_is_reported() {
+    let notes = harbour();
+    let ask = |mode| notes.ask(&Query::new("antifouling").with_mode(mode));
+    let words = ask(AskedMode::Lexical);
+    assert_eq!((words.mode, words.embedder), (Mode::Lexical, None));
+    assert_eq!(words.results[0].scores.vector, None);
+    let meaning = ask(AskedMode::Vector);
+    assert_eq!(meaning.mode, Mode::Vector);
+    assert_eq!(meaning.results[0].scores.lexical, None);
+    assert_eq!(ask(AskedMode::Hybrid).mode, Mode::Hybrid);
+}
+
+#[test]
+fn asking_for_what_is_not_there_answers_with_what_is() {
+    let notes = Notes::of(&[("notes/a.md", "tide tables")]);
+    notes.index();
+    for mode in [AskedMode::Hybrid, AskedMode::Vector] {
+        let response = notes.ask(&Query::new("tide").with_mode(mode));
+        assert!(
+            response.degraded[0].starts_with("vector: no embedder is configured"),
+            "{:?}",
+            response.degraded
+        );
+    }
+    let response = notes.ask(&Query::new("tide"));
+    assert_eq!((response.mode, response.degraded.len()), (Mode::Lexical, 0));
+}
+
+#[test]
+fn the_model_is_asked_only_when_a_query_needs_it() {
+    let notes = harbour();
+    notes.embedded();
+    notes.ask(&Query::new("antifouling").with_mode(AskedMode::Lexical));
+    notes.ask(&Query::new("  "));
+    assert_eq!(notes.embedded(), [""; 0]);
+    notes.ask(&Query::new("antifouling -milk"));
+    assert_eq!(notes.embedded(), ["antifouling"]);
+    // The same question is known, also to the next process.
+    notes.ask(&Query::new("antifouling"));
+    assert_eq!(notes.embedded(), [""; 0]);
+}
+
+#[test]
+fn an_empty_memory_needs_no_model() {
+    let notes = Notes::new().with_meaning();
+    notes.index();
+    notes.ask(&Query::new("anything"));
+    assert_eq!(notes.embedded(), [""; 0]);
+}
+
+#[test]
+fn an_excluded_word_is_excluded_from_both_legs() {
+    let notes = harbour();
+    let found = |query: &str| {
+        let results = notes.ask(&Query::new(query).everything(10)).results;
+        results
+            .into_iter()
+            .map(|result| result.path)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found("coat"), ["notes/paint.md", "notes/milk.md"]);
+    assert_eq!(found("coat -milk"), ["notes/paint.md"]);
+    assert_eq!(found("coat -\"two layers\""), ["notes/milk.md"]);
+}
+
+#[test]
+fn nothing_is_embedded_twice() {
+    let notes = harbour();
+    assert!(notes.embedded().len() >= 2);
+    let forced = SyncRequest {
+        force: true,
+        ..SyncRequest::default()
+    };
+    for _ in 0..2 {
+        let report = notes.index_with(&forced).unwrap();
+        assert_eq!((report.new, report.embedded, report.pending), (2, 0, 0));
+    }
+    // Moved, and said a second time elsewhere.
+    notes.write("notes/milk.md", "\n\nOat milk is on the shopping list.");
+    notes.write("notes/copy.md", "Oat milk is on the shopping list.");
+    assert_eq!(notes.index().embedded, 0);
+    // Another index by meaning, another index by words: from what is there.
+    let notes = notes.with("vector.use", "sqlite-vec");
+    assert_eq!(notes.index().embedded, 0);
+    assert_eq!(notes.embedded(), [""; 0]);
+    assert_eq!(notes.search("which coat")[0].path, "notes/paint.md");
+    notes.write("notes/new.md", "A new thought.");
+    assert_eq!(notes.index().embedded, 1);
+    assert_eq!(notes.embedded(), ["which coat", "A new thought."]);
+}
+
+#[test]
+fn headings_above_an_entry_are_embedded_with_it() {
+    let notes = Notes::of(&[("notes/a.md", "# Boat\n\nwords\n\n## Hull\n\npaint")]).with_meaning();
+    notes.index();
+    let embedded = notes.embedded();
+    assert!(
+        embedded.contains(&"# Boat  words".to_owned()),
+        "{embedded:?}"
+    );
+    assert!(
+        embedded.contains(&"Boat ## Hull  paint".to_owned()),
+        "{embedded:?}"
+    );
+}
+
+#[test]
+fn what_is_deleted_is_found_by_neither_leg() {
+    let notes = harbour();
+    notes.remove("notes/paint.md");
+    notes.index();
+    let response = notes.ask(&Query::new("which coat").everything(10));
+    let paths: Vec<_> = response.results.iter().map(|result| &result.path).collect();
+    assert_eq!(paths, ["notes/milk.md"]);
+}
+
+#[test]
+fn words_answer_while_the_model_is_away_and_vectors_follow() {
+    let notes =
+        Notes::of(&[("notes/a.md", "tide tables"), ("notes/b.md", "pump seals")]).with_meaning();
+    fs::write(notes.path("down"), "").unwrap();
+    let report = notes.index();
+    assert_eq!((report.entries, report.embedded, report.pending), (2, 0, 2));
+    assert!(
+        report
+            .warnings
+            .iter()
+            .any(|warning| warning.contains("the model is down")),
+        "{report:?}"
+    );
+    let response = notes.ask(&Query::new("tide"));
+    assert_eq!(response.results[0].path, "notes/a.md");
+    assert!(
+        response.degraded[0].starts_with("vector: nothing is embedded yet"),
+        "{response:?}"
+    );
+    let status = notes.once(async |memory| memory.status().await).unwrap();
+    let vector = status.vector.unwrap();
+    assert_eq!((vector.pending, vector.index.entries), (2, 0));
+    assert_eq!(vector.reasons.len(), 1);
+    assert!(vector.reasons[0].0.contains("the model is down"));
+    fs::remove_file(notes.path("down")).unwrap();
+    let report = notes.index();
+    assert_eq!(
+        (report.unchanged, report.embedded, report.pending),
+        (2, 2, 0)
+    );
+    let response = notes.ask(&Query::new("tide"));
+    assert_eq!((response.mode, response.degraded.len()), (Mode::Hybrid, 0));
+}
+
+#[test]
+fn a_text_that_is_refused_leaves_the_others_alone() {
+    let files: Vec<(String, String)> = (0..20)
+        .map(|n| (format!("notes/{n}.md"), format!("note number {n} of many")))
+        .collect();
+    let notes = Notes::new()
+        .with_meaning()
+        .with("embedder.fake.refuse", json!(["number 7 "]));
+    for (path, content) in &files {
+        notes.write(path, content);
+    }
+    let report = notes.index();
+    assert_eq!((report.embedded, report.pending), (19, 1));
+    let status = notes.once(async |memory| memory.status().await).unwrap();
+    assert!(
+        status.vector.unwrap().reasons[0]
+            .0
+            .contains("not to its liking")
+    );
+    notes.embedded();
+    // Only the one is tried again.
+    let notes = notes.with("embedder.fake.refuse", json!([]));
+    let report = notes.index();
+    assert_eq!((report.embedded, report.pending), (1, 0));
+    assert_eq!(notes.embedded(), ["note number 7 of many"]);
+}
+
+#[test]
+fn a_model_that_is_missing_is_tried_again_while_the_memory_is_open() {
+    let notes = harbour();
+    fs::write(notes.path("missing"), "").unwrap();
+    notes
+        .once(async |memory| {
+            let query = Query::new("antifouling");
+            let response = memory.search(&query).await?;
+            assert_eq!(response.mode, Mode::Lexical);
+            assert_eq!(response.degraded.len(), 1);
+            assert!(response.degraded[0].contains("the model is not here (fetch it)"));
+            assert_eq!(response.results[0].path, "notes/paint.md");
+            fs::remove_file(notes.path("missing")).unwrap();
+            let response = memory.search(&query).await?;
+            assert_eq!((response.mode, response.degraded.len()), (Mode::Hybrid, 0));
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn an_index_is_kept_up_while_the_model_is_missing() {
+    let notes = harbour();
+    fs::write(notes.path("missing"), "").unwrap();
+    notes.remove("notes/milk.md");
+    notes.write("notes/new.md", "Sails are sewn.");
+    let report = notes.index();
+    assert_eq!((report.removed, report.new, report.pending), (1, 1, 1));
+    assert!(
+        report.warnings[0].contains("the model is not here"),
+        "{report:?}"
+    );
+    fs::remove_file(notes.path("missing")).unwrap();
+    notes.embedded();
+    assert_eq!(notes.index().embedded, 1);
+    assert_eq!(notes.embedded(), ["Sails are sewn."]);
+    assert_eq!(notes.entries("coat").len(), 2);
+}
+
+#[test]
+fn a_stopped_embedding_goes_on_where_it_was() {
+    let notes = Notes::new().with_meaning();
+    for n in 0..300 {
+        notes.write(&format!("notes/{n}.md"), format!("note {n} about things"));
+    }
+    let cancel = Arc::new(AtomicBool::new(false));
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let progress = {
+        let (cancel, seen) = (Arc::clone(&cancel), Arc::clone(&seen));
+        move |progress: Progress| {
+            if progress.phase == Phase::Meaning {
+                seen.lock().unwrap().push((progress.done, progress.total));
+                cancel.store(progress.done >= 100, Ordering::Relaxed);
+            }
+        }
+    };
+    let request = SyncRequest {
+        progress: Some(Arc::new(progress)),
+        cancel,
+        ..SyncRequest::default()
+    };
+    let report = notes.index_with(&request).unwrap();
+    assert!(report.cancelled);
+    assert!((100..300).contains(&report.embedded), "{report:?}");
+    assert_eq!(report.pending, 300 - report.embedded);
+    assert!(seen.lock().unwrap().is_sorted());
+    let rest = notes.index();
+    assert_eq!(rest.embedded, 300 - report.embedded);
+    assert_eq!(rest.pending, 0);
+}
+
+#[test]
+fn damaged_vectors_are_set_aside_and_computed_anew() {
+    let notes = harbour();
+    let file = notes.path(".memory/vectors.db");
+    fs::write(&file, "no database").unwrap();
+    // A search does without; its question is embedded each time.
+    assert_eq!(notes.search("which coat")[0].path, "notes/paint.md");
+    let report = notes.index();
+    assert!(
+        report.warnings[0].contains("vectors.db.damaged-1"),
+        "{report:?}"
+    );
+    // What the index has, it keeps; a new index needs the vectors again.
+    let forced = SyncRequest {
+        force: true,
+        ..SyncRequest::default()
+    };
+    assert_eq!(notes.index_with(&forced).unwrap().embedded, 2);
+    assert_eq!(notes.search("which coat")[0].path, "notes/paint.md");
+}
+
+#[test]
+fn a_lost_vector_is_computed_anew_by_the_sync_that_misses_it() {
+    let notes = harbour();
+    fs::remove_file(notes.path(".memory/vectors.db")).unwrap();
+    let notes = notes.with("vector.use", "sqlite-vec");
+    let report = notes.index();
+    assert_eq!((report.embedded, report.pending), (2, 0));
+    assert_eq!(notes.search("which coat")[0].path, "notes/paint.md");
+}
+
+#[test]
+fn a_damaged_index_by_meaning_leaves_the_words_and_is_built_anew() {
+    let notes = harbour();
+    let gen_dir = fs::read_dir(notes.path(".memory/gen")).unwrap();
+    let folder = gen_dir
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.to_string_lossy().contains("vector"))
+        .unwrap();
+    for file in fs::read_dir(&folder).unwrap() {
+        fs::write(file.unwrap().path(), "garbage, more than a page of it? no").unwrap();
+    }
+    let response = notes.ask(&Query::new("antifouling"));
+    assert_eq!((response.mode, response.results.len()), (Mode::Lexical, 1));
+    assert!(response.degraded[0].starts_with("vector: "), "{response:?}");
+    let report = notes.index();
+    assert!(
+        report
+            .warnings
+            .iter()
+            .any(|warning| warning.contains("built anew")),
+        "{report:?}"
+    );
+    assert_eq!(report.embedded, 0);
+    assert_eq!(notes.search("which coat")[0].path, "notes/paint.md");
+}
+
+#[test]
+fn a_cache_keeps_what_entries_need_and_forgets_the_rest() {
+    let notes = harbour().with("cache.max_entries", 0);
+    notes.write("notes/milk.md", "Now it is soy milk.");
+    assert_eq!(notes.index().embedded, 1);
+    // The old text is gone from the cache, so that it has to be embedded again.
+    notes.write("notes/milk.md", "Oat milk is on the shopping list.");
+    assert_eq!(notes.index().embedded, 1);
+    let forced = SyncRequest {
+        force: true,
+        ..SyncRequest::default()
+    };
+    assert_eq!(notes.index_with(&forced).unwrap().embedded, 0);
+}
+
+#[test]
+fn an_embedder_that_is_turned_off_leaves_words_and_comes_back_for_nothing() {
+    let notes = harbour().with("embedder.use", "none");
+    let report = notes.index();
+    assert_eq!((report.warnings.len(), report.pending), (0, 0));
+    assert_eq!(notes.ask(&Query::new("antifouling")).mode, Mode::Lexical);
+    let notes = notes.with("embedder.use", "fake");
+    assert_eq!(notes.index().embedded, 0);
+    assert_eq!(notes.search("which coat")[0].path, "notes/paint.md");
+}
+
+#[test]
+fn a_reranker_sees_candidates_and_age_weighs_them() {
+    // 2026-03-01 is day 20,513; the half-life is 30 days.
+    let notes = Notes::new()
+        .with("documents.include", json!([]))
+        .with("decay.use", "exponential")
+        .on_day(20_513 + 30);
+    notes.write("memory/2026-03-01.md", "sextant repair");
+    notes.write("memory/tools.md", "sextant repair");
+    notes.index();
+    let results = notes.search("sextant repair");
+    assert_eq!(results[0].path, "memory/tools.md");
+    assert!((results[0].scores.retention - 1.0).abs() < 1e-6);
+    assert!((results[1].scores.retention - 0.5).abs() < 1e-6);
+    assert!((results[1].score - results[1].scores.relevance * 0.5).abs() < 1e-6);
+}
+
+#[test]
+fn evergreen_documents_are_the_users_choice() {
+    let notes = Notes::new()
+        .with("documents.include", json!(["**/*.md"]))
+        .with("decay.use", "exponential")
+        .with("decay.evergreen", json!(["journal/**"]))
+        .with("decay.evergreen_undated", false)
+        .on_day(30_000);
+    for path in ["journal/2026-03-01.md", "memory/tools.md", "MEMORY.md"] {
+        notes.write(path, "sextant");
+    }
+    notes.index();
+    let kept: Vec<_> = notes
+        .entries("sextant")
+        .into_iter()
+        .map(|hit| (hit.path, hit.scores.retention > 0.99))
+        .collect();
+    assert_eq!(
+        kept,
+        [
+            ("MEMORY.md".to_owned(), false),
+            ("journal/2026-03-01.md".to_owned(), true),
+            ("memory/tools.md".to_owned(), false),
+        ]
+    );
+}
