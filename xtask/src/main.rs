@@ -17,11 +17,12 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  prepare   fetch everything that needs the network
+  prepare   fetch everything that needs the network: sources of dependencies, models
   test      format, lints, tidy, all tests, documentation; prepares first what is missing, then runs offline
   tidy      check the rules of the house: who may import whom, files of plugins, unsafe code
   demo      build, index examples/workspaces, answer a question in English and one in Chinese
-  eval      measure retrieval on the sets in $EVAL_DIR: [--split section|block|both] [--set NAME]...
+  eval      measure retrieval on the sets in $EVAL_DIR:
+            [--split section|block|both] [--mode lexical|vector|hybrid|all] [--set NAME]...
 ";
 
 /// A floor was missed.
@@ -81,14 +82,16 @@ fn build_memory(shell: &Shell) -> Result<PathBuf> {
         .join(format!("memory{}", std::env::consts::EXE_SUFFIX)))
 }
 
-/// Prepares a run of the program that no configuration of the user reaches.
-fn undisturbed(mut command: xshell::Cmd<'_>) -> xshell::Cmd<'_> {
+/// Prepares a run of the program that no configuration of the user reaches, with the models that `prepare` fetched.
+fn undisturbed<'a>(mut command: xshell::Cmd<'a>, shell: &Shell) -> xshell::Cmd<'a> {
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("MEMORY_") {
             command = command.env_remove(name);
         }
     }
-    command.env("XDG_CONFIG_HOME", "/nonexistent")
+    command
+        .env("XDG_CONFIG_HOME", "/nonexistent")
+        .env("XDG_CACHE_HOME", prepare::cache(shell))
 }
 
 #[expect(clippy::print_stderr, reason = "a tool for the terminal")]

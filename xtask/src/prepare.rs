@@ -1,9 +1,32 @@
+use std::path::PathBuf;
+
 use xshell::{Shell, cmd};
 
-use crate::Result;
+use crate::{Result, say, undisturbed};
 
-/// Fetches the sources of all dependencies, as the lock file names them.
+/// The models that tests, demo and measurements need.
+const MODELS: &[&str] = &["multilingual-e5-small-q4", "all-minilm-l6-v2"];
+
+/// Fetches everything that needs the network: the sources of all dependencies, as the lock file names them, and the models.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
     cmd!(shell, "cargo fetch --locked").run()?;
+    models(shell)
+}
+
+/// Pulls the models that are missing, with the program itself, into a cache inside `target`.
+pub(crate) fn models(shell: &Shell) -> Result<()> {
+    for model in MODELS {
+        say(&format!("model {model}"));
+        let pull = cmd!(
+            shell,
+            "cargo run --quiet --locked --package memory-cli -- model pull {model}"
+        );
+        undisturbed(pull, shell).ignore_stdout().run()?;
+    }
     Ok(())
+}
+
+/// The folder of caches of all runs that belong to this repository.
+pub(crate) fn cache(shell: &Shell) -> PathBuf {
+    shell.current_dir().join("target/cache")
 }
