@@ -82,9 +82,12 @@ impl Background {
     }
 }
 
-/// Brings the cosine of two vectors without their background to 0..1, on the scale of the words: 0.5 is a good answer.
+/// Brings the cosine of two vectors without their background to 0..1, on the scale of the words: 0.5 is a likely answer.
+///
+/// Right answers have 0.2 to 0.45 under a small model (a quarter of them less than 0.26), and unrelated texts hardly more than 0.2;
+/// `1 − (1 − cosine)³` puts the border between them at 0.5, which, weighed with 0.7, is the default floor of 0.35.
 pub(crate) fn relevance(cosine: f64) -> f64 {
-    1.0 - (1.0 - cosine.clamp(0.0, 1.0)).powi(2)
+    1.0 - (1.0 - cosine.clamp(0.0, 1.0)).powi(3)
 }
 
 /// Returns the everyday texts of a role, with the number of their script.
