@@ -369,9 +369,14 @@ pub(crate) fn empty(request: &SearchRequest) -> SearchResponse {
 
 /// Says in one line what is missing, why, and what to do.
 pub(crate) fn degraded(what: &str, err: &Error) -> String {
+    // Which plugin it was matters where it did something wrong, not where something is missing.
+    let why = match err.kind() {
+        ErrorKind::Unavailable => err.message().to_owned(),
+        _ => err.to_string(),
+    };
     match err.hint() {
-        Some(hint) => format!("{what}: {err} ({hint})"),
-        None => format!("{what}: {err}"),
+        Some(hint) => format!("{what}: {why}; {hint}"),
+        None => format!("{what}: {why}"),
     }
 }
 

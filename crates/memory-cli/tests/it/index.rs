@@ -224,7 +224,7 @@ fn a_damaged_index_by_words_is_told_with_its_remedy() {
     );
     assert!(
         run.stderr
-            .contains("(run `memory index` to build it anew; nothing else is lost)"),
+            .contains("; run `memory index` to build it anew; nothing else is lost"),
         "{}",
         run.stderr
     );

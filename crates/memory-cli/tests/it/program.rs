@@ -37,10 +37,11 @@ impl Run {
 }
 
 impl Program {
+    /// Goes by words alone, as long as nothing else is said: no model is here.
     pub(crate) fn new() -> Self {
         let program = Self {
             dir: tempfile::tempdir().unwrap(),
-            env: Vec::new(),
+            env: vec![("MEMORY_EMBEDDER__USE".to_owned(), "none".to_owned())],
         };
         fs::create_dir_all(program.path("memory")).unwrap();
         program
@@ -57,6 +58,20 @@ impl Program {
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// Leaves the embedder to the configuration. No model is here.
+    pub(crate) fn with_meaning(mut self) -> Self {
+        self.env.clear();
+        self
+    }
+
+    /// Leaves the embedder to the configuration, with the models that `cargo xtask prepare` fetched.
+    pub(crate) fn with_models(self) -> Self {
+        let cache = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/cache");
+        assert!(cache.is_dir(), "no models yet: run `cargo xtask prepare`");
+        self.with_meaning()
+            .env("XDG_CACHE_HOME", cache.to_str().unwrap())
     }
 
     /// The workspace. Its parent is the home folder.

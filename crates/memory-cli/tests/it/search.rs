@@ -257,3 +257,67 @@ fn the_state_folder_can_be_elsewhere() {
             .contains("memory/a.md")
     );
 }
+
+#[test]
+fn without_its_model_it_answers_by_words_and_says_what_to_run() {
+    let program =
+        Program::of(&[("memory/a.md", "The tide tables are in the chart room.")]).with_meaning();
+    let run = program.run(&["index"]).exits(0);
+    let advice = "warning: vector: the model `multilingual-e5-small-q4` is not here; run `memory model pull` (74 MB)\n";
+    assert_eq!(
+        run.stdout,
+        "1 new, 0 updated, 0 unchanged (1 entries, 1 pending)\n"
+    );
+    assert_eq!(run.stderr, advice);
+    let run = program.run(&["search", "tide"]).exits(0);
+    assert!(run.stdout.starts_with("memory/a.md#L1  "), "{}", run.stdout);
+    assert_eq!(run.stderr, advice);
+    let json = program.run(&["search", "tide", "--json"]).exits(0).json();
+    assert_eq!(json["mode"], "lexical");
+    assert_eq!(json["embedder"], serde_json::Value::Null);
+    assert_eq!(json["degraded"].as_array().unwrap().len(), 1);
+    let status = program.run(&["status"]).exits(0).stdout;
+    assert!(status.contains("1 pending"), "{status}");
+    // Whoever wants words alone says so once, and hears nothing more of it.
+    program.write("memory.toml", "[embedder]\nuse = \"none\"\n");
+    let run = program.run(&["search", "tide"]).exits(0);
+    assert_eq!(run.stderr, "");
+}
+
+#[test]
+fn the_first_search_says_once_what_is_missing() {
+    let program =
+        Program::of(&[("memory/a.md", "The tide tables are in the chart room.")]).with_meaning();
+    let run = program.run(&["search", "tide"]).exits(0);
+    assert_eq!(
+        run.stderr.matches("memory model pull").count(),
+        1,
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn a_mode_is_asked_for_by_name() {
+    let program = Program::of(&[("memory/a.md", "The tide tables are in the chart room.")])
+        .env("MEMORY_EMBEDDER__USE", "hash");
+    program.run(&["index"]).exits(0);
+    for (mode, lexical, vector) in [
+        ("hybrid", true, true),
+        ("lexical", true, false),
+        ("vector", false, true),
+    ] {
+        let json = program
+            .run(&["search", "tide", "--mode", mode, "--json"])
+            .exits(0)
+            .json();
+        assert_eq!(json["mode"], mode);
+        let scores = &json["results"][0]["scores"];
+        assert_eq!(scores["lexical"].is_number(), lexical, "{mode}");
+        assert_eq!(scores["vector"].is_number(), vector, "{mode}");
+        assert_eq!(json["embedder"].is_object(), vector, "{mode}");
+    }
+    program
+        .run(&["search", "tide", "--mode", "psychic"])
+        .exits(2);
+}

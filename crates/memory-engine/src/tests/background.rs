@@ -174,7 +174,13 @@ fn other_texts_are_another_version() {
 
 #[test]
 fn a_good_answer_is_on_the_scale_of_the_words() {
-    for (cosine, expected) in [(-0.2, 0.0), (0.0, 0.0), (0.2, 0.488), (1.0, 1.0), (1.1, 1.0)] {
+    for (cosine, expected) in [
+        (-0.2, 0.0),
+        (0.0, 0.0),
+        (0.2, 0.488),
+        (1.0, 1.0),
+        (1.1, 1.0),
+    ] {
         assert!((relevance(cosine) - expected).abs() < 1e-9, "{cosine}");
     }
 }

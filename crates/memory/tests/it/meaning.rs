@@ -270,7 +270,7 @@ fn a_model_that_is_missing_is_tried_again_while_the_memory_is_open() {
             let response = memory.search(&query).await?;
             assert_eq!(response.mode, Mode::Lexical);
             assert_eq!(response.degraded.len(), 1);
-            assert!(response.degraded[0].contains("the model is not here (fetch it)"));
+            assert!(response.degraded[0].contains("the model is not here; fetch it"));
             assert_eq!(response.results[0].path, "notes/paint.md");
             fs::remove_file(notes.path("missing")).unwrap();
             let response = memory.search(&query).await?;
