@@ -150,13 +150,17 @@ impl Pull<'_> {
                         source: &name,
                         reason: &reason,
                     });
-                    reasons.push(format!("\n{name}: {reason}"));
+                    reasons.push(format!("{name}: {reason}"));
                 }
             }
         }
         Err(Error::new(
             ErrorKind::Unavailable,
-            format!("no source gave `{}`{}", self.variant.name, reasons.concat()),
+            format!(
+                "no source gave `{}`: {}",
+                self.variant.name,
+                reasons.join("; ")
+            ),
         )
         .with_retry(Retry::After(None))
         .with_hint(self.how_by_hand()))

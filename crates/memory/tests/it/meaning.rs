@@ -457,3 +457,99 @@ fn evergreen_documents_are_the_users_choice() {
         ]
     );
 }
+
+#[test]
+fn the_preset_openclaw_is_the_recipe_to_the_letter() {
+    // 0.7 × cosine + 0.3 / (1 + place among the hits by words), then decay, then the floor of 0.35, then mmr.
+    let notes = Notes::new()
+        .with("preset", "openclaw")
+        .with("documents.include", json!([]))
+        .with_meaning()
+        .with(
+            "embedder.fake.near",
+            json!({ "beacon": ["light", 0.7], "lantern": ["light", 0.6], "torch": ["light", 0.6] }),
+        )
+        .on_day(20_454 + 30);
+    notes.write("memory/2026-01-01.md", "The beacon was lit.");
+    notes.write(
+        "memory/beacons.md",
+        "Every beacon has a keeper, and a beacon burns oil.",
+    );
+    notes.write("memory/lamps.md", "A lantern hangs at the stern.");
+    notes.write("memory/2024-01-01.md", "A torch was lost.");
+    notes.index();
+    let everything = notes.ask(&Query::new("beacon").with_min_score(0.0));
+    let of = |path: &str| {
+        let hit = everything.results.iter().find(|hit| hit.path == path);
+        *hit.map(|hit| &hit.scores).unwrap()
+    };
+    let mut by_place: Vec<f64> = everything
+        .results
+        .iter()
+        .map(|hit| hit.scores.lexical.unwrap())
+        .collect();
+    by_place.sort_by(|a, b| b.total_cmp(a));
+    assert_eq!(by_place, [1.0, 0.5, 0.0, 0.0]);
+    for hit in &everything.results {
+        let scores = &hit.scores;
+        let relevance = 0.7 * scores.vector.unwrap() + 0.3 * scores.lexical.unwrap();
+        assert!((scores.relevance - relevance).abs() < 1e-12, "{hit:?}");
+        assert!((scores.freshness - relevance * scores.retention).abs() < 1e-12);
+    }
+    assert!((of("memory/2026-01-01.md").retention - 0.5).abs() < 1e-6);
+    assert!((of("memory/beacons.md").retention - 1.0).abs() < 1e-6);
+    // Relevant enough, but two years old: with this recipe the floor comes after decay, and only words come through it.
+    assert!(of("memory/2024-01-01.md").relevance >= 0.35);
+    let found: Vec<String> = notes
+        .search("beacon")
+        .into_iter()
+        .map(|hit| hit.path)
+        .collect();
+    assert!(
+        !found.contains(&"memory/2024-01-01.md".to_owned()),
+        "{found:?}"
+    );
+    assert!(found.contains(&"memory/lamps.md".to_owned()), "{found:?}");
+}
+
+#[test]
+fn floors_and_age_are_decided_together() {
+    let notes = Notes::new()
+        .with("documents.include", json!([]))
+        .with("decay.use", "exponential")
+        .with_meaning()
+        .with(
+            "embedder.fake.near",
+            json!({ "antifouling": ["hull", 0.8], "coat": ["hull", 0.8] }),
+        )
+        .on_day(20_454);
+    notes.write(
+        "memory/2023-06-01.md",
+        "The hull got two layers of antifouling.",
+    );
+    notes.write(
+        "memory/2026-01-01.md",
+        "Bread and a long list of other things, milk among them.",
+    );
+    notes.index();
+    let found = |query: Query| -> Vec<String> {
+        let results = notes.ask(&query).results;
+        results.into_iter().map(|hit| hit.path).collect()
+    };
+    // Age hides the only match of neither leg, though next to nothing is left of its score.
+    let old = ["memory/2023-06-01.md"];
+    assert_eq!(found(Query::new("which coat does it need")), old);
+    assert_eq!(found(Query::new("antifouling")), old);
+    assert!(notes.search("antifouling")[0].score < 0.01);
+    // A typed floor is held against that score, and can empty the answer.
+    assert_eq!(
+        found(Query::new("antifouling").with_min_score(0.1)),
+        [""; 0]
+    );
+    // Under the floor altogether: what holds a word comes through, what is only a little like it does not.
+    assert_eq!(
+        found(Query::new("a list of zebras, quaggas and okapis")),
+        ["memory/2026-01-01.md"]
+    );
+    assert_eq!(found(Query::new("zebras, quaggas and okapis")), [""; 0]);
+}
