@@ -49,7 +49,7 @@ fn fails(left: Option<&[u8]>, answers: &[Answer], says: &str, leaves: &[&str]) {
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(error.message().contains(says), "{error}");
     assert!(
-        error.message().contains("\nhub who/what@01234567: "),
+        error.message().contains(": hub who/what@01234567: "),
         "{error}"
     );
     assert!(

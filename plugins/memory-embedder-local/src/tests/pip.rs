@@ -182,7 +182,7 @@ fn fails(scene: &Scene, python: String, says: &str) {
     assert!(
         error
             .message()
-            .contains(&format!("\npip tiny==1.0: {says}")),
+            .contains(&format!(": pip tiny==1.0: {says}")),
         "{error}"
     );
     assert!(error.hint().unwrap().contains("--file PATH"));
