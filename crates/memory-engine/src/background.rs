@@ -117,7 +117,7 @@ async fn means(
     let keys: Vec<ContentHash> = texts.iter().map(|text| key(text)).collect();
     let known = vectors.get(space, role, keys.clone()).await?;
     let rows = if let Some(known) = known.into_iter().collect::<Option<Vec<_>>>() {
-        known
+        known.into_iter().map(|known| known.vector).collect()
     } else {
         let mut rows = Vec::with_capacity(texts.len());
         for texts in texts.chunks(embedder.limits().max_texts.max(1)) {

@@ -227,10 +227,7 @@ impl Searcher<'_> {
                 ));
             }
         };
-        let pending = store
-            .counts(self.options.namespace.clone())
-            .await?
-            .n_pending;
+        let pending = store.n_pending(self.options.namespace.clone()).await?;
         Ok(match (behind, pending) {
             (0, 0) => None,
             (0, n) => Some(format!("vector: {n} pending; run `memory index`")),
@@ -249,11 +246,11 @@ impl Searcher<'_> {
         if let Some(vectors) = &self.live.vectors {
             // A cache that cannot be read is no cache; the model answers.
             let known = vectors.get(space, Role::Query, vec![key]).await;
-            if let Some(vector) = known.ok().and_then(|mut known| known.pop()).flatten() {
-                if !self.options.read_only {
+            if let Some(known) = known.ok().and_then(|mut known| known.pop()).flatten() {
+                if known.is_stale(self.now) && !self.options.read_only {
                     drop(vectors.touch(space, Role::Query, vec![key], self.now).await);
                 }
-                return Ok(vector);
+                return Ok(known.vector);
             }
         }
         let rows = embedder.embed(&[text], Role::Query).await?;

@@ -108,11 +108,13 @@ impl Source<VectorOp> for Meaning<'_> {
                     fields,
                     ..
                 } => {
-                    let Some(vector) = found.next().flatten() else {
+                    let Some(known) = found.next().flatten() else {
                         lost.push(entry);
                         continue;
                     };
-                    let vector = self.background.centred(&text, Role::Document, &vector);
+                    let vector = self
+                        .background
+                        .centred(&text, Role::Document, &known.vector);
                     // What points nowhere is taken by no index.
                     if is_zero(&vector) {
                         VectorOp::Delete(id)

@@ -70,7 +70,7 @@ impl Live {
         let dir = options.state_dir.join(&manifest.store.dir);
         let store = Store::open(&dir, manifest.store.id, options.read_only).await?;
         let lexical = Slot::new(open_named(options, lexical, &manifest.lexical).await);
-        let vector = match (&manifest.vector, vector) {
+        let mut vector = match (&manifest.vector, vector) {
             (Some(folder), Some(part)) => {
                 Some(Slot::new(open_vector_named(options, part, folder).await))
             }
@@ -83,10 +83,14 @@ impl Live {
         } else {
             None
         };
-        let background = if vector.is_some() {
-            store.background().await?
-        } else {
-            None
+        let background = match store.background().await {
+            Ok(background) => background,
+            // Without it the index by meaning cannot be asked; the words can.
+            Err(err) if err.kind() == ErrorKind::Corrupt => {
+                vector = vector.map(|_| Slot::Closed(err));
+                None
+            }
+            Err(err) => return Err(err),
         };
         Ok(Self {
             manifest,

@@ -150,7 +150,7 @@ impl Status {
         let Some(mut status) = self.vector.take() else {
             return Ok(self);
         };
-        status.pending = counts.n_pending;
+        status.pending = live.store.n_pending(namespace.to_owned()).await?;
         status.reasons = live.store.pending_reasons(namespace.to_owned()).await?;
         status.space = live
             .background

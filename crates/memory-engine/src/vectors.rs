@@ -42,6 +42,20 @@ pub(crate) struct Vectors {
     db: Database,
 }
 
+/// A vector that was computed before.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Known {
+    pub(crate) vector: Vec<f32>,
+    used: Timestamp,
+}
+
+impl Known {
+    /// Returns whether its last use was written down so long ago that this one should be.
+    pub(crate) fn is_stale(&self, now: Timestamp) -> bool {
+        self.used.0 < now.0.saturating_sub(USE_STEP_MS)
+    }
+}
+
 impl Vectors {
     /// Opens the file, or makes it.
     ///
@@ -60,7 +74,7 @@ impl Vectors {
         space: &EmbeddingSpace,
         role: Role,
         keys: Vec<ContentHash>,
-    ) -> Result<Vec<Option<Vec<f32>>>> {
+    ) -> Result<Vec<Option<Known>>> {
         let space = space.clone();
         self.db
             .read(move |conn| get(conn, &space, role, &keys).map_err(sqlite_error))
@@ -81,7 +95,7 @@ impl Vectors {
             .await
     }
 
-    /// Writes down that these are in use.
+    /// Writes down that these are in use now.
     pub(crate) async fn touch(
         &self,
         space: &EmbeddingSpace,
@@ -97,10 +111,10 @@ impl Vectors {
                         return Ok(());
                     };
                     let mut statement = tx.prepare_cached(
-                        "UPDATE vectors SET used = ?4 WHERE space = ?1 AND role = ?2 AND key = ?3 AND used < ?4 - ?5",
+                        "UPDATE vectors SET used = max(used, ?4) WHERE space = ?1 AND role = ?2 AND key = ?3",
                     )?;
                     for key in &keys {
-                        statement.execute(params![space, number(role), key.0, now.0, USE_STEP_MS])?;
+                        statement.execute(params![space, number(role), key.0, now.0])?;
                     }
                     Ok(())
                 };
@@ -183,23 +197,25 @@ fn get(
     space: &EmbeddingSpace,
     role: Role,
     keys: &[ContentHash],
-) -> rusqlite::Result<Vec<Option<Vec<f32>>>> {
+) -> rusqlite::Result<Vec<Option<Known>>> {
     let Some(number_of_space) = space_number(conn, space)? else {
         return Ok(vec![None; keys.len()]);
     };
-    let mut statement = conn
-        .prepare_cached("SELECT vector FROM vectors WHERE space = ?1 AND role = ?2 AND key = ?3")?;
+    let mut statement = conn.prepare_cached(
+        "SELECT vector, used FROM vectors WHERE space = ?1 AND role = ?2 AND key = ?3",
+    )?;
     keys.iter()
         .map(|key| {
-            let blob: Option<Vec<u8>> = statement
+            let known = statement
                 .query_row(params![number_of_space, number(role), key.0], |row| {
-                    row.get(0)
+                    Ok(Known {
+                        vector: decode(row.get_ref(0)?.as_blob()?),
+                        used: Timestamp(row.get(1)?),
+                    })
                 })
                 .optional()?;
             // A row of another length is as good as none: it is computed again.
-            Ok(blob
-                .map(|blob| decode(&blob))
-                .filter(|vector| vector.len() == space.dimensions))
+            Ok(known.filter(|known| known.vector.len() == space.dimensions))
         })
         .collect()
 }

@@ -63,8 +63,6 @@ pub struct Counts {
     pub n_documents: u64,
     /// Entries.
     pub n_entries: u64,
-    /// Entries whose vector is pending.
-    pub n_pending: u64,
 }
 
 /// A document as the store knows it.

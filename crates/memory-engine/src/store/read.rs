@@ -110,9 +110,6 @@ pub(super) fn counts(conn: &Connection, namespace: &str) -> Result<Counts> {
         n_entries: count(
             "SELECT count(*) FROM entries JOIN documents USING (doc) WHERE namespace = ?1",
         )?,
-        n_pending: count(
-            "SELECT count(*) FROM entries JOIN documents USING (doc) WHERE vector_seq IS NULL AND namespace = ?1",
-        )?,
     })
 }
 

@@ -80,6 +80,22 @@ impl Store {
             .await
     }
 
+    /// Returns how many vectors of a namespace are pending.
+    pub(crate) async fn n_pending(&self, namespace: String) -> Result<u64> {
+        self.db
+            .read(move |conn| {
+                let count = || -> Sql<i64> {
+                    conn.prepare_cached(
+                        "SELECT count(*) FROM entries JOIN documents USING (doc)
+                         WHERE vector_seq IS NULL AND namespace = ?1",
+                    )?
+                    .query_row([&namespace], |row| row.get(0))
+                };
+                count().map(i64::unsigned_abs).map_err(sqlite_error)
+            })
+            .await
+    }
+
     /// Returns why vectors of a namespace are pending, the most frequent reason first.
     pub(crate) async fn pending_reasons(&self, namespace: String) -> Result<Vec<(String, u64)>> {
         self.db

@@ -89,10 +89,7 @@ impl Syncer<'_> {
         store: &Store,
         report: &mut SyncReport,
     ) -> Result<Option<memory_api::Error>> {
-        let total = store
-            .counts(self.options.namespace.clone())
-            .await?
-            .n_pending;
+        let total = store.n_pending(self.options.namespace.clone()).await?;
         let call = embedder.limits().max_texts.clamp(1, CALL);
         let mut done = 0;
         let mut after = i64::MIN;
@@ -147,18 +144,21 @@ impl Syncer<'_> {
         let mut unknown = Vec::new();
         let mut assigned = Vec::new();
         let mut used = Vec::new();
-        for (text, vector) in texts.into_iter().zip(known) {
-            if vector.is_none() {
+        let now = self.clock.now();
+        for (text, known) in texts.into_iter().zip(known) {
+            let Some(known) = known else {
                 unknown.push(text);
                 continue;
+            };
+            if known.is_stale(now) {
+                used.push(text.key);
             }
-            used.push(text.key);
             assigned.extend(text.entries.iter().map(|entry| (*entry, text.key)));
         }
+        if !used.is_empty() {
+            vectors.touch(space, Role::Document, used, now).await?;
+        }
         if !assigned.is_empty() {
-            vectors
-                .touch(space, Role::Document, used, self.clock.now())
-                .await?;
             store.assign_vectors(assigned).await?;
         }
         Ok(unknown)

@@ -31,10 +31,11 @@ use crate::feed::{self, Standing, Words};
 use crate::generation;
 use crate::lock::WriterLock;
 use crate::options::{Options, Part};
+use crate::search::degraded;
 use crate::state_dir;
 use crate::store::{Change, Known, Store};
 use scan::{Outcome, Scan, Scanned};
-use target::Target;
+use target::{Target, is_of_plugin};
 
 /// Documents per transaction at most.
 const MAX_DOCUMENTS: usize = 256;
@@ -233,7 +234,8 @@ impl Syncer<'_> {
         }
         report.entries = target.store.counts(namespace()).await?.n_entries;
         if !report.cancelled || !target.unpublished {
-            self.known_vectors(target).await?;
+            let known = self.known_vectors(target).await;
+            self.without_meaning(known, target, report).await?;
         }
         if report.cancelled && target.unpublished {
             // Half a generation is not published; the next sync begins it again.
@@ -249,7 +251,8 @@ impl Syncer<'_> {
             target.unpublished = false;
         }
         // Words can be searched by now. However the embedder fares, that stays.
-        self.new_vectors(target, report).await?;
+        let new = self.new_vectors(target, report).await;
+        self.without_meaning(new, target, report).await?;
         // What has a vector since is a change that concerns no word.
         self.words(target).await?;
         store
@@ -265,6 +268,25 @@ impl Syncer<'_> {
             report.warnings.push(err.to_string());
         }
         Ok(())
+    }
+
+    /// Goes on by words where the index by meaning cannot take what it is given; the next sync tries again.
+    async fn without_meaning(
+        &self,
+        result: Result<()>,
+        target: &Target,
+        report: &mut SyncReport,
+    ) -> Result<()> {
+        match result {
+            Err(err) if is_of_plugin(&err) => {
+                report.warnings.push(degraded("vector", &err));
+                target
+                    .store
+                    .explain_pending(self.options.namespace.clone(), err.to_string())
+                    .await
+            }
+            result => result,
+        }
     }
 
     /// Feeds the index by words.

@@ -85,11 +85,16 @@ impl Target {
     /// Returns how many entries wait for a vector, where there are vectors at all.
     pub(super) async fn pending(&self, namespace: String) -> Result<u64> {
         if self.by_meaning.is_some() || self.no_meaning.is_some() {
-            Ok(self.store.counts(namespace).await?.n_pending)
+            self.store.n_pending(namespace).await
         } else {
             Ok(0)
         }
     }
+}
+
+/// Returns whether a plugin cannot do its part, while what it has is not damaged: damage is healed by building anew.
+pub(super) fn is_of_plugin(err: &Error) -> bool {
+    err.plugin().is_some() && err.kind() != ErrorKind::Corrupt
 }
 
 impl Syncer<'_> {
@@ -193,7 +198,7 @@ impl Syncer<'_> {
     ) -> Result<()> {
         let slot = target.vector.take();
         let was = target.manifest.vector.clone();
-        (target.by_meaning, target.no_meaning) = self
+        let found = self
             .by_meaning(
                 target.number,
                 &target.store,
@@ -201,7 +206,16 @@ impl Syncer<'_> {
                 slot,
                 warnings,
             )
-            .await?;
+            .await;
+        (target.by_meaning, target.no_meaning) = match found {
+            // An index that cannot be opened is no reason to do without the words.
+            Err(err) if is_of_plugin(&err) => {
+                warnings.push(degraded("vector", &err));
+                target.manifest.vector.clone_from(&was);
+                (None, Some(err.to_string()))
+            }
+            found => found?,
+        };
         if target.manifest.vector != was {
             target.manifest.generation = target.number;
             target.unpublished = true;

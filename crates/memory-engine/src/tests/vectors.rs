@@ -4,7 +4,7 @@ use std::fs;
 use futures::executor::block_on;
 use memory_api::{ContentHash, EmbeddingSpace, ErrorKind, Role, Timestamp};
 
-use crate::vectors::{Vectors, path, set_aside};
+use crate::vectors::{Known, Vectors, path, set_aside};
 
 const DAY: i64 = 86_400_000;
 
@@ -28,11 +28,14 @@ fn a_vector_belongs_to_its_space_and_its_role() {
             .unwrap();
         vectors.close().await;
         let vectors = Vectors::open(dir.path(), false).await.unwrap();
-        let get = async |id: &str, role| vectors.get(&space(id), role, vec![key(2), key(1)]).await;
-        let both = get("a", Role::Document).await.unwrap();
-        assert_eq!(both, [None, Some(vec![0.6, 0.8])]);
-        assert_eq!(get("a", Role::Query).await.unwrap(), [None, None]);
-        assert_eq!(get("b", Role::Document).await.unwrap(), [None, None]);
+        let get = async |id: &str, role| -> Vec<Option<Vec<f32>>> {
+            let known = vectors.get(&space(id), role, vec![key(2), key(1)]).await;
+            let vector = |known: Option<Known>| known.map(|known| known.vector);
+            known.unwrap().into_iter().map(vector).collect()
+        };
+        assert_eq!(get("a", Role::Document).await, [None, Some(vec![0.6, 0.8])]);
+        assert_eq!(get("a", Role::Query).await, [None, None]);
+        assert_eq!(get("b", Role::Document).await, [None, None]);
         // The same name with other dimensions is another space.
         let wide = EmbeddingSpace::new("a", 3);
         assert_eq!(
@@ -93,5 +96,29 @@ fn a_damaged_file_is_told_apart_and_set_aside() {
             assert!(!path(dir.path()).exists());
         }
         Vectors::open(dir.path(), false).await.unwrap();
+    });
+}
+
+#[test]
+fn a_use_is_written_down_once_a_day() {
+    block_on(async {
+        let dir = tempfile::tempdir().unwrap();
+        let vectors = Vectors::open(dir.path(), false).await.unwrap();
+        let row = vec![(key(1), vec![1.0, 0.0])];
+        vectors
+            .put(&space("a"), Role::Query, row, Timestamp(0))
+            .await
+            .unwrap();
+        let known = async || {
+            let known = vectors.get(&space("a"), Role::Query, vec![key(1)]).await;
+            known.unwrap().pop().flatten().unwrap()
+        };
+        assert!(!known().await.is_stale(Timestamp(DAY)));
+        assert!(known().await.is_stale(Timestamp(DAY + 1)));
+        vectors
+            .touch(&space("a"), Role::Query, vec![key(1)], Timestamp(DAY + 1))
+            .await
+            .unwrap();
+        assert!(!known().await.is_stale(Timestamp(2 * DAY)));
     });
 }

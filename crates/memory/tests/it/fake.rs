@@ -166,6 +166,26 @@ impl Fake {
     }
 }
 
+/// A test double: an index by meaning whose extension is missing.
+pub(crate) static NO_VECTOR: Plugin = Plugin::new::<Nothing>(
+    "no-vector",
+    "1.0.0",
+    "a test double: cannot be opened",
+    Factory::Vector(|_| {
+        Box::pin(async {
+            Err(
+                Error::new(ErrorKind::Unavailable, "the extension is missing")
+                    .with_hint("install it"),
+            )
+        })
+    }),
+);
+
+/// No settings.
+#[derive(Debug, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Nothing {}
+
 /// Returns the texts a log holds, and empties it.
 pub(crate) fn taken(log: &std::path::Path) -> Vec<String> {
     let text = fs::read_to_string(log).unwrap_or_default();

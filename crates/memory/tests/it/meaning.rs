@@ -553,3 +553,32 @@ fn floors_and_age_are_decided_together() {
     );
     assert_eq!(found(Query::new("zebras, quaggas and okapis")), [""; 0]);
 }
+
+#[test]
+fn an_index_by_meaning_that_cannot_be_opened_leaves_the_words() {
+    let notes = Notes::of(&[("notes/a.md", "tide tables")])
+        .with_meaning()
+        .with("vector.use", "no-vector");
+    let report = notes.index();
+    assert_eq!((report.new, report.pending), (1, 1));
+    assert_eq!(
+        report.warnings,
+        ["vector: the extension is missing; install it"]
+    );
+    let response = notes.ask(&Query::new("tide"));
+    assert_eq!((response.mode, response.results.len()), (Mode::Lexical, 1));
+    assert_eq!(response.degraded.len(), 1);
+    // With another index the vectors are there at once.
+    let notes = notes.with("vector.use", "flat");
+    assert_eq!(notes.index().pending, 0);
+    assert_eq!(notes.ask(&Query::new("tide")).mode, Mode::Hybrid);
+    // And when that one cannot be opened any more, the words answer again.
+    let notes = notes.with("vector.use", "no-vector");
+    let response = notes.ask(&Query::new("tide"));
+    assert_eq!((response.mode, response.results.len()), (Mode::Lexical, 1));
+    let report = notes.index();
+    assert_eq!(
+        report.warnings.last().unwrap(),
+        "vector: the extension is missing; install it"
+    );
+}

@@ -93,6 +93,8 @@ impl Notes {
             .unwrap()
             .plugin(&crate::fake::PLUGIN)
             .unwrap()
+            .plugin(&crate::fake::NO_VECTOR)
+            .unwrap()
             .with_clock(Arc::new(FixedClock::new(self.now)))
     }
 
