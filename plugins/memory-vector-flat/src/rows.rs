@@ -30,13 +30,13 @@ impl SharedRows {
     pub(crate) fn current(&self, conn: &Connection) -> Result<RwLockReadGuard<'_, Rows>> {
         let state = State::read(conn)?;
         let rows = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        if rows.seq >= state.seq() {
+        if rows.seq >= Some(state.seq()) {
             return Ok(rows);
         }
         drop(rows);
         let mut rows = self.0.write().unwrap_or_else(PoisonError::into_inner);
         // Another reader may have been faster, and may see more than this one.
-        if rows.seq < state.seq()
+        if rows.seq < Some(state.seq())
             && let Err(err) = rows.catch_up(conn, &state)
         {
             *rows = Rows::new(rows.dimensions);
@@ -57,8 +57,8 @@ impl SharedRows {
 #[derive(Debug)]
 pub(crate) struct Rows {
     dimensions: usize,
-    /// Every change up to this one is in here.
-    seq: Seq,
+    /// Every change up to this one is in here; `None` before the first look at the database.
+    seq: Option<Seq>,
     /// Every row of the database up to this one that still exists is in here.
     last_row: i64,
     ids: Vec<EntryId>,
@@ -70,7 +70,7 @@ impl Rows {
     fn new(dimensions: usize) -> Self {
         Self {
             dimensions,
-            seq: Seq(0),
+            seq: None,
             last_row: 0,
             ids: Vec::new(),
             places: HashMap::new(),
@@ -80,20 +80,14 @@ impl Rows {
 
     /// Returns the best `k` of all entries.
     pub(crate) fn search(&self, query: &[f32], k: usize) -> Vec<Hit> {
-        let mut best = Best::new(k, self.ids.len());
-        let mut products = [0.0; BLOCK];
-        let blocks = self.matrix.chunks(BLOCK * self.dimensions);
-        for (ids, rows) in self.ids.chunks(BLOCK).zip(blocks) {
-            dots(rows, query, &mut products);
-            for (id, product) in ids.iter().zip(&products) {
-                best.offer(*id, *product);
-            }
-        }
-        best.into_hits()
+        self.scan(query, k, |_| true)
     }
 
     /// Returns the best `k` of these entries, which ascend.
     pub(crate) fn search_among(&self, query: &[f32], k: usize, allowed: &[EntryId]) -> Vec<Hit> {
+        if allowed.len() > self.ids.len() / 2 {
+            return self.scan(query, k, |id| allowed.binary_search(&id).is_ok());
+        }
         let mut best = Best::new(k, allowed.len());
         let mut previous = None;
         for id in allowed {
@@ -101,7 +95,21 @@ impl Rows {
             if previous.replace(id) != Some(id)
                 && let Some(row) = self.row(*id)
             {
-                best.offer(*id, dot(row, query));
+                best.offer(*id, dot(row, query), |_| true);
+            }
+        }
+        best.into_hits()
+    }
+
+    /// Goes through all rows in the order of memory, which takes about half the time of looking them all up.
+    fn scan(&self, query: &[f32], k: usize, is_allowed: impl Fn(EntryId) -> bool) -> Vec<Hit> {
+        let mut best = Best::new(k, self.ids.len());
+        let mut products = [0.0; BLOCK];
+        let blocks = self.matrix.chunks(BLOCK * self.dimensions);
+        for (ids, rows) in self.ids.chunks(BLOCK).zip(blocks) {
+            dots(rows, query, &mut products);
+            for (id, product) in ids.iter().zip(&products) {
+                best.offer(*id, *product, &is_allowed);
             }
         }
         best.into_hits()
@@ -146,7 +154,7 @@ impl Rows {
             );
             return Err(damaged(message));
         }
-        self.seq = state.seq();
+        self.seq = Some(state.seq());
         Ok(())
     }
 

@@ -91,15 +91,19 @@ impl Best {
         }
     }
 
-    pub(crate) fn offer(&mut self, id: EntryId, dot: f32) {
+    /// Takes a hit that is among the best so far and allowed. Whether it is allowed is asked last, of few.
+    pub(crate) fn offer(&mut self, id: EntryId, dot: f32, is_allowed: impl Fn(EntryId) -> bool) {
         let hit = Ranked(Hit {
             id,
             score: to_score(dot),
         });
         if self.heap.len() < self.k {
-            self.heap.push(hit);
+            if is_allowed(id) {
+                self.heap.push(hit);
+            }
         } else if let Some(mut worst) = self.heap.peek_mut()
             && hit < *worst
+            && is_allowed(id)
         {
             *worst = hit;
         }

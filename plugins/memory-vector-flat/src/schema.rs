@@ -94,7 +94,16 @@ pub(crate) fn is_bound(conn: &Connection, configured: &EmbeddingSpace) -> Result
         .map_err(sqlite_error)?
         .ok_or_else(lost_state)?;
     let Some(stored) = stored else {
-        return Ok(false);
+        let is_empty = conn
+            .query_row("SELECT NOT EXISTS (SELECT 1 FROM vectors)", [], |row| {
+                row.get(0)
+            })
+            .map_err(sqlite_error)?;
+        return if is_empty {
+            Ok(false)
+        } else {
+            Err(damaged("the index has lost its space"))
+        };
     };
     let stored: EmbeddingSpace = serde_json::from_str(&stored)
         .map_err(|err| damaged("the index has lost its space").with_source(err))?;

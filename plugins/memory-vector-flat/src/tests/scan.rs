@@ -43,7 +43,7 @@ fn a_row_has_the_same_product_alone_and_among_others() {
 fn the_best_are_kept_and_ties_go_to_the_smaller_id() {
     let mut best = Best::new(3, 6);
     for (id, product) in [(9, 0.5), (4, 1.5), (7, 0.5), (3, 1.0), (8, 0.5), (1, 0.2)] {
-        best.offer(EntryId(id), product);
+        best.offer(EntryId(id), product, |_| true);
     }
     let hits: Vec<_> = best
         .into_hits()
@@ -57,8 +57,8 @@ fn the_best_are_kept_and_ties_go_to_the_smaller_id() {
 #[test]
 fn a_zero_with_a_sign_is_a_zero() {
     let mut best = Best::new(2, 2);
-    best.offer(EntryId(1), -0.0);
-    best.offer(EntryId(2), 0.0);
+    best.offer(EntryId(1), -0.0, |_| true);
+    best.offer(EntryId(2), 0.0, |_| true);
     let ids: Vec<_> = best.into_hits().iter().map(|hit| hit.id.0).collect();
     assert_eq!(ids, [1, 2]);
 }

@@ -27,6 +27,8 @@ fn content_that_cannot_be_is_damage() {
         "DELETE FROM state",
         "UPDATE state SET space = '{}'",
         "UPDATE state SET store = x'00'",
+        "UPDATE state SET space = NULL",
+        "UPDATE state SET store = NULL, seq = 0, n_entries = 0",
         "UPDATE state SET n_entries = 21",
         "UPDATE state SET n_entries = -1",
         "DELETE FROM vectors WHERE row = 5",

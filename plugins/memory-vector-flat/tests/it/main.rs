@@ -40,7 +40,7 @@ fn a_search_among_allowed_entries_finds_them_all() {
     let mut random = Random(2);
     let mut case = Case::new(&PLUGIN, 32);
     case.fill(2_000, &mut random);
-    for step in [1, 2, 10, 300] {
+    for step in [1, 2, 3, 4, 10, 300] {
         let allowed = ids((1..=3_000).step_by(step));
         case.check(&random.vector(32), 24, Some(&allowed));
         case.check(&random.vector(32), 3_000, Some(&allowed));
@@ -227,6 +227,18 @@ fn an_unknown_entry_has_no_score() {
     assert_eq!(scores.len(), 4);
     assert!(scores[0].is_none() && scores[3].is_none());
     assert!(scores[1].is_some() && scores[1] == scores[2]);
+}
+
+#[test]
+fn the_file_is_about_a_third_larger_than_its_vectors() {
+    let mut case = Case::new(&PLUGIN, 384);
+    case.fill(1_000, &mut Random(13));
+    block_on(case.index.close()).unwrap();
+    let bytes = fs::metadata(case.dir.path().join("index.db"))
+        .unwrap()
+        .len();
+    let per_vector = bytes / 1_000;
+    assert!((384 * 5..384 * 6).contains(&per_vector), "{per_vector}");
 }
 
 #[test]
