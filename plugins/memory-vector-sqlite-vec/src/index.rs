@@ -56,7 +56,13 @@ impl SqliteVecIndex {
         }
         let database = Database::open(path, schema::options(context.read_only)).await?;
         let configured = space.clone();
-        let bound = database.read(move |conn| schema::is_bound(conn, &configured));
+        let bound = database.read(move |conn| {
+            let is_bound = schema::is_bound(conn, &configured)?;
+            if is_bound {
+                schema::check_count(conn)?;
+            }
+            Ok(is_bound)
+        });
         if !bound.await? {
             if context.read_only {
                 return Err(

@@ -81,10 +81,34 @@ impl State {
         Ok(())
     }
 
+    /// Returns how many entries there are.
+    pub(crate) fn count(&self) -> Result<usize> {
+        usize::try_from(self.n_entries)
+            .map_err(|_| damaged("the index has lost the number of its entries"))
+    }
+
     /// Returns the last change that the index has; 0 before the first batch.
     pub(crate) fn seq(&self) -> Seq {
         self.watermark.map_or(Seq(0), |watermark| watermark.seq)
     }
+}
+
+/// Refuses an index with other vectors than it counted.
+pub(crate) fn check_count(conn: &Connection) -> Result<()> {
+    let (n_ids, n_vectors): (i64, i64) = conn
+        .query_row(
+            "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM vectors)",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .map_err(vec0_error)?;
+    let n_entries = State::read(conn)?.n_entries;
+    if n_ids == n_entries && n_vectors == n_entries {
+        return Ok(());
+    }
+    Err(damaged(format!(
+        "the index has {n_ids} entries and {n_vectors} vectors where it counted {n_entries}"
+    )))
 }
 
 /// Returns whether the index is bound to the space; `false` when it is bound to none yet.
@@ -95,7 +119,18 @@ pub(crate) fn is_bound(conn: &Connection, configured: &EmbeddingSpace) -> Result
         .map_err(sqlite_error)?
         .ok_or_else(lost_state)?;
     let Some(stored) = stored else {
-        return Ok(false);
+        let is_empty = conn
+            .query_row(
+                "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'vectors')",
+                [],
+                |row| row.get(0),
+            )
+            .map_err(sqlite_error)?;
+        return if is_empty {
+            Ok(false)
+        } else {
+            Err(damaged("the index has lost its space"))
+        };
     };
     let stored: EmbeddingSpace = serde_json::from_str(&stored)
         .map_err(|err| damaged("the index has lost its space").with_source(err))?;

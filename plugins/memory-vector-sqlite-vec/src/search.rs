@@ -3,14 +3,18 @@
 //! sqlite-vec answers in two ways. Its nearest-neighbour search walks through all vectors, blob by blob, for a `k` up to 4,096,
 //! and cuts ties as they come. Its distance function takes one vector at a time, each a look-up, for any number of them. A cut
 //! is made here, by score and id, among all that tie with the last.
+//!
+//! The file has no checksums, so what is returned is checked: a vector that came in had length 1, and both ways have to agree
+//! on it.
 
 use std::rc::Rc;
 
 use memory_api::{EntryId, Hit, Result};
 use memory_sqlite::rusqlite::types::{ToSql, Value};
 use memory_sqlite::rusqlite::{Connection, Row, params};
+use memory_sqlite::sqlite_error;
 
-use crate::schema::{State, id_of, row_of, vec0_error};
+use crate::schema::{State, damaged, id_of, row_of, vec0_error};
 
 /// The largest `k` of sqlite-vec's nearest-neighbour search.
 const MAX_K: usize = 4_096;
@@ -20,6 +24,9 @@ const LOOK_UP_COST: usize = 64;
 
 /// More than scores that are equal can differ as distances, which are rounded more finely.
 const ROUNDING: f64 = 1e-6;
+
+/// How far a stored vector's length may be from 1. Rounding moves it by about 1e-7.
+const TOLERANCE: f64 = 1e-3;
 
 /// A row of the table of vectors and its distance.
 type Measured = (i64, f64);
@@ -34,33 +41,33 @@ pub(crate) fn search(
     if k == 0 {
         return Ok(Vec::new());
     }
-    let Some(allowed) = allowed else {
-        let found = match nearest(conn, vector, k, None)? {
-            Some(found) => found,
-            None => all(conn, vector)?,
-        };
-        return best(conn, found, k);
+    let n_entries = State::read(conn)?.count()?;
+    let rows = allowed.map(|allowed| rows_of(conn, allowed)).transpose()?;
+    let found = match &rows {
+        Some(rows) if rows.len().saturating_mul(LOOK_UP_COST) < n_entries => None,
+        rows => nearest(conn, vector, k, rows.as_deref())?,
     };
-    let mut rows = Vec::new();
-    for id in allowed {
-        rows.extend(row_of(conn, *id)?);
+    let Some(found) = found else {
+        let rows = rows.map_or_else(|| all_rows(conn), Ok)?;
+        let hits = best(conn, look_up(conn, vector, &rows)?, k)?;
+        return Ok(ranked(hits, k));
+    };
+    let n_there = rows.map_or(n_entries, |rows| rows.len());
+    if found.len() < k.min(n_there) || found.len() > n_there {
+        let n_found = found.len();
+        return Err(damaged(format!(
+            "a search found {n_found} vectors where the index has {n_there}"
+        )));
     }
-    // Ids that the caller repeats.
-    rows.dedup();
-    let n_entries = usize::try_from(State::read(conn)?.n_entries).unwrap_or_default();
-    let found = if rows.len().saturating_mul(LOOK_UP_COST) < n_entries {
-        None
-    } else {
-        nearest(conn, vector, k, Some(&rows))?
-    };
-    let found = match found {
-        Some(found) => found,
-        None => rows
-            .into_iter()
-            .map(|row| Ok((row, distance(conn, vector, row)?)))
-            .collect::<Result<_>>()?,
-    };
-    best(conn, found, k)
+    let mut hits = best(conn, found, k)?;
+    // The walk looks at no vector's length, and takes their order for their rows.
+    hits.sort_unstable_by_key(|(row, _)| *row);
+    for (row, hit) in &hits {
+        if to_score(distance(conn, vector, *row)?).to_bits() != hit.score.to_bits() {
+            return Err(damaged("a vector of the index is not where it belongs"));
+        }
+    }
+    Ok(ranked(hits, k))
 }
 
 /// Returns the score of each entry; `None` for one that is not here.
@@ -72,6 +79,18 @@ pub(crate) fn score(conn: &Connection, vector: &[u8], ids: &[EntryId]) -> Result
                 .transpose()
         })
         .collect()
+}
+
+/// Returns the rows of those entries that are here, as they lie in the file: neighbours are looked up ten times as fast.
+fn rows_of(conn: &Connection, ids: &[EntryId]) -> Result<Vec<i64>> {
+    let mut rows = Vec::new();
+    for id in ids {
+        rows.extend(row_of(conn, *id)?);
+    }
+    rows.sort_unstable();
+    // Ids that the caller repeats.
+    rows.dedup();
+    Ok(rows)
 }
 
 /// Returns the `k` nearest rows and all that tie with the last of them; `None` when sqlite-vec cannot tell.
@@ -124,48 +143,69 @@ fn neighbours(
         .map_err(vec0_error)
 }
 
-/// Returns all rows.
-fn all(conn: &Connection, vector: &[u8]) -> Result<Vec<Measured>> {
-    conn.prepare_cached("SELECT rowid, vec_distance_cosine(vector, ?1) FROM vectors")
-        .and_then(|mut select| select.query_map([vector], measured)?.collect())
-        .map_err(vec0_error)
-}
-
 fn measured(row: &Row<'_>) -> memory_sqlite::rusqlite::Result<Measured> {
     Ok((row.get(0)?, row.get(1)?))
 }
 
-fn distance(conn: &Connection, vector: &[u8], row: i64) -> Result<f64> {
-    conn.prepare_cached("SELECT vec_distance_cosine(vector, ?1) FROM vectors WHERE rowid = ?2")
-        .and_then(|mut select| select.query_row(params![vector, row], |row| row.get(0)))
-        .map_err(vec0_error)
+fn all_rows(conn: &Connection) -> Result<Vec<i64>> {
+    conn.prepare_cached("SELECT row FROM entries ORDER BY row")
+        .and_then(|mut select| select.query_map([], |row| row.get(0))?.collect())
+        .map_err(sqlite_error)
 }
 
-/// Returns the best `k` of these rows as hits.
-fn best(conn: &Connection, found: Vec<Measured>, k: usize) -> Result<Vec<Hit>> {
+fn look_up(conn: &Connection, vector: &[u8], rows: &[i64]) -> Result<Vec<Measured>> {
+    rows.iter()
+        .map(|row| Ok((*row, distance(conn, vector, *row)?)))
+        .collect()
+}
+
+/// Returns the distance of a row, whose vector has to be as it was written. Both numbers are taken of one copy of it, which the
+/// limit makes SQLite hold.
+fn distance(conn: &Connection, vector: &[u8], row: i64) -> Result<f64> {
+    let origin = vec![0_u8; vector.len()];
+    let (distance, length): (f64, f64) = conn
+        .prepare_cached(
+            "SELECT vec_distance_cosine(vector, ?1), vec_distance_l2(vector, ?2)
+             FROM (SELECT vector FROM vectors WHERE rowid = ?3 LIMIT 1)",
+        )
+        .and_then(|mut select| {
+            select.query_row(params![vector, origin, row], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+        })
+        .map_err(vec0_error)?;
+    if (length - 1.0).abs() > TOLERANCE {
+        return Err(damaged("a vector of the index is damaged"));
+    }
+    Ok(distance)
+}
+
+/// Returns the best `k` of these rows with their hits, and those that tie with the last of them.
+fn best(conn: &Connection, found: Vec<Measured>, k: usize) -> Result<Vec<(i64, Hit)>> {
     let mut scored: Vec<(i64, f32)> = found
         .into_iter()
         .map(|(row, distance)| (row, to_score(distance)))
         .collect();
-    // Ids are looked up for the best rows alone, and for those that tie with the last of them.
     if k < scored.len() {
         let (_, (_, worst), _) =
             scored.select_nth_unstable_by(k - 1, |(_, a), (_, b)| b.total_cmp(a));
         let worst = *worst;
         scored.retain(|(_, score)| *score >= worst);
     }
-    let mut hits = scored
+    scored
         .into_iter()
         .map(|(row, score)| {
-            Ok(Hit {
-                id: id_of(conn, row)?,
-                score,
-            })
+            let id = id_of(conn, row)?;
+            Ok((row, Hit { id, score }))
         })
-        .collect::<Result<Vec<_>>>()?;
+        .collect()
+}
+
+fn ranked(hits: Vec<(i64, Hit)>, k: usize) -> Vec<Hit> {
+    let mut hits: Vec<_> = hits.into_iter().map(|(_, hit)| hit).collect();
     hits.sort_unstable_by(Hit::rank);
     hits.truncate(k);
-    Ok(hits)
+    hits
 }
 
 /// Returns the cosine of a distance, which rounding can take beyond the ends.

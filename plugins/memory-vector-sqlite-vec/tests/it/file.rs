@@ -5,7 +5,7 @@ use memory_api::{ErrorKind, VectorQuery};
 use memory_sqlite::rusqlite::Connection;
 use memory_vector_sqlite_vec::PLUGIN;
 
-use crate::case::{Case, DIMENSIONS, Random, open_in, space};
+use crate::case::{Case, DIMENSIONS, Random, delete, open_in, put, space};
 
 /// Changes the file of an index of 20 entries and returns the kind of what its next search answers.
 fn after(sql: &str) -> ErrorKind {
@@ -18,7 +18,7 @@ fn after(sql: &str) -> ErrorKind {
     open_in(&PLUGIN, case.dir.path(), &space(DIMENSIONS), false)
         .and_then(|index| {
             block_on(index.watermark())?;
-            block_on(index.search(&VectorQuery::new(&[1.0; DIMENSIONS], 3)))
+            block_on(index.search(&VectorQuery::new(&[1.0; DIMENSIONS], 20)))
         })
         .unwrap_err()
         .kind()
@@ -30,14 +30,26 @@ fn content_that_cannot_be_is_damage() {
         "DELETE FROM state",
         "UPDATE state SET space = '{}'",
         "UPDATE state SET store = x'00'",
+        "UPDATE state SET space = NULL",
+        "UPDATE state SET n_entries = 21",
+        "UPDATE state SET n_entries = -1",
         "DELETE FROM entries",
+        "DELETE FROM entries WHERE row = 5",
+        "DELETE FROM vectors_rowids WHERE rowid = 5",
         "UPDATE entries SET id = substr(id, 2)",
         "DELETE FROM vectors_vector_chunks00",
         "UPDATE vectors_chunks SET validity = x'00'",
+        "UPDATE vectors_chunks SET validity = CAST(x'fe' || substr(validity, 2) AS BLOB)",
         "UPDATE vectors_chunks SET rowids = x'00'",
         "UPDATE vectors_vector_chunks00 SET vectors = x'00'",
         // A vector without direction has no distance, which must not sort first.
         "UPDATE vectors_vector_chunks00 SET vectors = zeroblob(256 * 32)",
+        // Half of a vector is lost, and its direction is another.
+        "UPDATE vectors_vector_chunks00 SET vectors = CAST(
+            zeroblob(16) || substr(vectors, 17) AS BLOB)",
+        // Two vectors have changed their places.
+        "UPDATE vectors_chunks SET rowids = CAST(
+            substr(rowids, 9, 8) || substr(rowids, 1, 8) || substr(rowids, 17) AS BLOB)",
     ] {
         assert_eq!(after(sql), ErrorKind::Corrupt, "{sql}");
     }
@@ -51,4 +63,28 @@ fn a_file_of_another_program_is_refused() {
 #[test]
 fn a_file_of_a_newer_program_is_refused() {
     assert_eq!(after("PRAGMA user_version = 99"), ErrorKind::Unsupported);
+}
+
+#[test]
+fn a_blob_is_free_again_when_all_its_vectors_are_deleted() {
+    let mut case = Case::new(&PLUGIN, DIMENSIONS);
+    let mut random = Random(2);
+    let mut put_next = |case: &mut Case, ids: std::ops::Range<u128>| {
+        let vectors = ids.map(|id| put(id, &random.vector(DIMENSIONS)));
+        case.apply(vectors.collect());
+    };
+    let n_blobs = |case: &Case| -> i64 {
+        let conn = Connection::open(case.dir.path().join("index.db")).unwrap();
+        conn.query_row("SELECT count(*) FROM vectors_vector_chunks00", [], |row| {
+            row.get(0)
+        })
+        .unwrap()
+    };
+    put_next(&mut case, 0..512);
+    assert_eq!(n_blobs(&case), 2);
+    case.apply((0..255).map(delete).collect());
+    put_next(&mut case, 512..513);
+    assert_eq!(n_blobs(&case), 3);
+    case.apply(vec![delete(255)]);
+    assert_eq!(n_blobs(&case), 2);
 }
