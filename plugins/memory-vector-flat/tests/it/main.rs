@@ -311,3 +311,27 @@ fn a_damaged_file_is_never_an_empty_answer() {
         }
     }
 }
+
+/// `cosine` of the reference implementation. Where it answers 0 for vectors that have no angle between them, this index refuses
+/// them: as a score, 0 would rank them before entries that point away from the question.
+#[test]
+fn cosines_are_those_of_the_reference() {
+    let facts: [(&[f32], &[f32], Option<f32>); 3] = [
+        (&[1.0, 0.0], &[0.0, 1.0], Some(0.0)),
+        // Expected there: 0, for vectors of different length.
+        (&[], &[1.0], None),
+        // Expected there: 0, for a vector without direction.
+        (&[0.0, 0.0], &[1.0, 1.0], None),
+    ];
+    for (a, b, expected) in facts {
+        let case = Case::new(&PLUGIN, b.len());
+        let batch = Batch::new(STORE, vec![(Seq(1), put(1, a))]);
+        let applied = block_on(case.index.apply(&batch));
+        let hits = block_on(case.index.search(&VectorQuery::new(b, 1))).unwrap();
+        let score = hits.first().map(|hit| hit.score);
+        assert_eq!(score, expected, "{a:?} {b:?}");
+        let refused = applied.map_err(|err| err.kind());
+        let wanted = expected.map(drop).ok_or(ErrorKind::InvalidInput);
+        assert_eq!(refused, wanted, "{a:?} {b:?}");
+    }
+}
