@@ -248,9 +248,9 @@ fn pool(texts: &[&[u32]], rows: &[f32], hidden: usize, pooling: Pooling) -> Resu
             );
         }
         #[expect(clippy::cast_possible_truncation, reason = "a share of 1")]
-        vector
-            .iter_mut()
-            .for_each(|value| *value = (f64::from(*value) / length) as f32);
+        for value in &mut vector {
+            *value = (f64::from(*value) / length) as f32;
+        }
         vectors.push(vector);
     }
     Ok(vectors)

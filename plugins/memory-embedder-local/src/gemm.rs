@@ -86,7 +86,10 @@ impl Product<'_> {
 impl WithSimd for Product<'_> {
     type Output = ();
 
-    // Only what is inlined into the dispatch is compiled for the wide registers.
+    #[expect(
+        clippy::inline_always,
+        reason = "only what is inlined into the dispatch is compiled for the wide registers"
+    )]
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         // Rows per block times vectors per panel: as many sums as there are registers to hold them.
@@ -99,6 +102,7 @@ impl WithSimd for Product<'_> {
     }
 }
 
+#[expect(clippy::inline_always, reason = "as `with_simd`")]
 #[inline(always)]
 fn multiply<S: Simd, const ROWS: usize, const VECTORS: usize>(simd: S, product: Product<'_>) {
     let Product {

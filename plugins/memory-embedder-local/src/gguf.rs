@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -90,7 +90,7 @@ pub(crate) fn open(path: &Path) -> Result<(Metadata, Tensors)> {
     Ok((metadata, Tensors::new(path, file, infos)))
 }
 
-type Header = (HashMap<String, Value>, HashMap<String, TensorInfo>);
+type Header = (HashMap<String, Value>, BTreeMap<String, TensorInfo>);
 
 fn header(reader: &mut Reader<'_>) -> Result<Header> {
     if reader.array::<4>()? != *b"GGUF" {
@@ -112,7 +112,7 @@ fn header(reader: &mut Reader<'_>) -> Result<Header> {
             return Err(corrupt(reader.path, format!("`{key}` stands in it twice")));
         }
     }
-    let mut infos = HashMap::new();
+    let mut infos = BTreeMap::new();
     for _ in 0..n_tensors {
         let name = reader.text()?;
         let n_dims = reader.u32()?;

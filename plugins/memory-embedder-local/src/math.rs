@@ -73,6 +73,10 @@ pub(crate) fn softmax(arch: Arch, rows: &mut [f32], width: usize) {
     });
 }
 
+#[expect(
+    clippy::inline_always,
+    reason = "only what is inlined into a dispatch is compiled for the wide registers"
+)]
 #[inline(always)]
 fn sum(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     let (chunks, rest) = values.as_chunks::<LANES>();
@@ -85,6 +89,7 @@ fn sum(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     sums.iter().sum::<f32>() + rest.iter().map(|value| of(*value)).sum::<f32>()
 }
 
+#[expect(clippy::inline_always, reason = "as `sum`")]
 #[inline(always)]
 fn max(values: &[f32]) -> f32 {
     let (chunks, rest) = values.as_chunks::<LANES>();
@@ -99,6 +104,7 @@ fn max(values: &[f32]) -> f32 {
 }
 
 /// `x · Φ(x)` with the error function by Abramowitz and Stegun 7.1.26, which is off by at most 1.5e-7.
+#[expect(clippy::inline_always, reason = "as `sum`")]
 #[inline(always)]
 pub(crate) fn gelu(x: f32) -> f32 {
     let z = x.abs() * std::f32::consts::FRAC_1_SQRT_2;

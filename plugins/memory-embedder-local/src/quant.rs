@@ -47,7 +47,7 @@ impl Dtype {
     pub(crate) fn append(self, bytes: &[u8], out: &mut Vec<f32>) {
         match self {
             Self::F32 => each(bytes, |block: &[u8; 4]| {
-                out.push(f32::from_le_bytes(*block))
+                out.push(f32::from_le_bytes(*block));
             }),
             Self::F16 => each(bytes, |block| out.push(half(*block))),
             Self::BF16 => each(bytes, |block| {

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -36,10 +36,10 @@ pub(crate) fn open(path: &Path) -> Result<Tensors> {
         .take(size)
         .read_to_end(&mut header)
         .map_err(|err| read_error(path, err))?;
-    let header: HashMap<String, Value> = serde_json::from_slice(&header)
+    let header: BTreeMap<String, Value> = serde_json::from_slice(&header)
         .map_err(|err| corrupt(path, "its header is no JSON").with_source(err))?;
     let data = size + 8;
-    let mut infos = HashMap::new();
+    let mut infos = BTreeMap::new();
     for (name, value) in header {
         if name == "__metadata__" {
             continue;

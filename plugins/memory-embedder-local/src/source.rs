@@ -356,8 +356,9 @@ fn layer(tensors: &mut Tensors, names: &Names, shape: &Shape, layer_idx: usize) 
     // The scale of the scores is a part of the query.
     let scale = 1.0 / ((hidden / shape.heads) as f32).sqrt();
     let (mut weight, mut bias) = read(Part::Query, hidden, hidden)?;
-    weight.iter_mut().for_each(|value| *value *= scale);
-    bias.iter_mut().for_each(|value| *value *= scale);
+    for value in weight.iter_mut().chain(&mut bias) {
+        *value *= scale;
+    }
     for part in [Part::Key, Part::Value] {
         let (more, more_bias) = read(part, hidden, hidden)?;
         weight.extend(more);

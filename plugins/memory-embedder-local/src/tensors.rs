@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind as IoKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::quant::Dtype;
 pub(crate) struct Tensors {
     path: PathBuf,
     file: File,
-    infos: HashMap<String, TensorInfo>,
+    infos: BTreeMap<String, TensorInfo>,
 }
 
 /// Where a tensor lies.
@@ -29,7 +29,7 @@ pub(crate) struct TensorInfo {
 }
 
 impl Tensors {
-    pub(crate) fn new(path: &Path, file: File, infos: HashMap<String, TensorInfo>) -> Self {
+    pub(crate) fn new(path: &Path, file: File, infos: BTreeMap<String, TensorInfo>) -> Self {
         Self {
             path: path.to_owned(),
             file,

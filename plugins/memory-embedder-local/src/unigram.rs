@@ -112,8 +112,7 @@ impl Unigram {
         let bytes = text.as_bytes();
         // The best way to each byte; only borders of characters are reached.
         let mut best: Vec<Option<Best>> = vec![None; bytes.len() + 1];
-        let mut starts = text.char_indices();
-        while let Some((start, first)) = starts.next() {
+        for (start, first) in text.char_indices() {
             let so_far = match best.get(start) {
                 Some(Some(best)) => best.score,
                 _ if start == 0 => 0.0,

@@ -86,7 +86,9 @@ pub(crate) fn combine(hashes: &[impl AsRef<str>]) -> String {
         [one] => one.as_ref().to_owned(),
         many => {
             let mut hasher = Sha256::new();
-            many.iter().for_each(|hash| hasher.update(hash.as_ref()));
+            for hash in many {
+                hasher.update(hash.as_ref());
+            }
             hex(&hasher.finalize())
         }
     }
