@@ -35,7 +35,7 @@ pub struct Config {
 pub(crate) const DEFAULT_MODEL: &str = "multilingual-e5-small-q4";
 
 /// The fewest tokens that leave room for words between the special ones.
-const MIN_TOKENS: usize = 8;
+pub(crate) const MIN_TOKENS: usize = 8;
 
 /// More threads than this help no model of this size.
 const MAX_THREADS: usize = 64;

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::bert::{Bert, Layer, Linear, Shape};
+use crate::config::MIN_TOKENS;
 use crate::gemm::Packed;
 use crate::gguf::{self, Metadata};
 use crate::math::Norm;
@@ -184,7 +185,7 @@ fn describe_folder(folder: &Path) -> Result<Description> {
         max_tokens: limit
             .max_seq_length
             .unwrap_or(positions)
-            .clamp(1, positions),
+            .clamp(MIN_TOKENS, positions),
         skipped_positions,
     })
 }
@@ -226,6 +227,10 @@ fn check(path: &Path, shape: &Shape) -> Result<()> {
         if size == 0 || size > limit {
             return Err(corrupt(path, format!("its {name} is {size}")));
         }
+    }
+    if shape.positions < MIN_TOKENS {
+        let message = format!("its number of positions is {}", shape.positions);
+        return Err(corrupt(path, message));
     }
     if !shape.hidden.is_multiple_of(shape.heads) {
         let message = format!("{} numbers make no {} heads", shape.hidden, shape.heads);

@@ -5,7 +5,7 @@ use std::path::Path;
 use memory_api::{Error, ErrorKind, Result};
 use serde_json::json;
 use tokenizers::normalizers::Precompiled;
-use tokenizers::{NormalizedString, Normalizer, TruncationParams};
+use tokenizers::{NormalizedString, Normalizer, PostProcessor, TruncationParams};
 
 use crate::gguf::{Metadata, Value};
 use crate::tensors::{corrupt, read_error, unsupported};
@@ -49,6 +49,12 @@ impl Tokenizer {
             corrupt(path, format!("its tokenizer cannot be understood: {err}")).with_source(err)
         };
         let mut tokenizer = tokenizers::Tokenizer::from_bytes(json).map_err(wrong)?;
+        let special = tokenizer.get_post_processor();
+        let special = special.map_or(0, |special| special.added_tokens(false));
+        if special >= max_tokens {
+            let message = format!("{special} special tokens leave no room for a text");
+            return Err(corrupt(path, message));
+        }
         // The file may pad or cut for another use.
         tokenizer.with_padding(None);
         let truncation = TruncationParams {

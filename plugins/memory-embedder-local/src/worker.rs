@@ -10,9 +10,9 @@ use memory_api::{Error, ErrorKind, Matrix, Result};
 use crate::model::{Model, Plan};
 
 /// Texts with their prefix, and where the answer goes.
-struct Job {
-    texts: Vec<String>,
-    answer: oneshot::Sender<Result<Matrix>>,
+pub(crate) struct Job {
+    pub(crate) texts: Vec<String>,
+    pub(crate) answer: oneshot::Sender<Result<Matrix>>,
 }
 
 /// The thread a model lives on. It begins with the first job, and ends when this is dropped and the job in hand is done.
@@ -63,7 +63,7 @@ impl Worker {
         let plan = self.plan.clone();
         thread::Builder::new()
             .name("memory-embedder-local".to_owned())
-            .spawn(move || run(&plan, &jobs))
+            .spawn(move || run(&jobs, |model, job| answer(&plan, model, job)))
             .map_err(|err| {
                 Error::new(
                     ErrorKind::Unavailable,
@@ -76,13 +76,17 @@ impl Worker {
     }
 }
 
-fn run(plan: &Plan, jobs: &Receiver<Job>) {
+/// Answers jobs until nobody can send any more. `answer` finds the model where it left it, `None` at first and after a panic.
+pub(crate) fn run<M>(
+    jobs: &Receiver<Job>,
+    answer: impl Fn(&mut Option<M>, &Job) -> Result<Option<Matrix>>,
+) {
     let mut model = None;
     while let Ok(job) = jobs.recv() {
         if job.answer.is_canceled() {
             continue;
         }
-        let done = catch_unwind(AssertUnwindSafe(|| answer(plan, &mut model, &job)));
+        let done = catch_unwind(AssertUnwindSafe(|| answer(&mut model, &job)));
         let answer = match done {
             Ok(Ok(Some(vectors))) => Ok(vectors),
             // Nobody waits any more.
