@@ -19,7 +19,7 @@ impl PlainScan<'_> {
     /// Returns the entries whose vectors are closest, best first.
     pub(crate) fn search(&self, query: &[f32], k: usize) -> Vec<Hit> {
         Arch::new().dispatch(Scan {
-            scan: self,
+            matrix: self,
             query,
             k,
         })
@@ -32,7 +32,7 @@ pub(crate) fn id(position: usize) -> EntryId {
 }
 
 struct Scan<'a> {
-    scan: &'a PlainScan<'a>,
+    matrix: &'a PlainScan<'a>,
     query: &'a [f32],
     k: usize,
 }
@@ -47,7 +47,7 @@ impl WithSimd for Scan<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Vec<Hit> {
         let mut best = BinaryHeap::with_capacity(self.k + 1);
-        let rows = self.scan.vectors.chunks_exact(self.scan.dimensions);
+        let rows = self.matrix.vectors.chunks_exact(self.matrix.dimensions);
         for (position, row) in rows.enumerate() {
             let hit = Ranked(Hit {
                 id: id(position),

@@ -29,6 +29,10 @@ pub(crate) fn seconds<T>(job: impl FnOnce() -> Result<T>) -> Result<f64> {
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "other systems do not say, see below"
+)]
 fn cpu() -> Option<f64> {
     use rustix::time::{ClockId, clock_gettime};
 

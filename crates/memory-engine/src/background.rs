@@ -186,7 +186,9 @@ fn unit(mut vector: Vec<f64>) -> Vec<f64> {
         .sum::<f64>()
         .sqrt();
     if norm > f64::EPSILON {
-        vector.iter_mut().for_each(|number| *number /= norm);
+        for number in &mut vector {
+            *number /= norm;
+        }
     }
     vector
 }

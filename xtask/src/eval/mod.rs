@@ -237,38 +237,34 @@ fn per_question(shell: &Shell, dir: &Path, results: &Path) -> Result<BTreeMap<St
 /// One row per set: nDCG@10 with its interval and recall@8kc of each mode, and what both legs gain over the better one.
 fn table(figures: &Figures) -> String {
     let modes: Vec<_> = figures.keys().copied().collect();
-    let mut head = "| set | questions |".to_owned();
-    for mode in &modes {
-        head.push_str(&format!(" {mode}: nDCG@10 (95 %) | recall@8kc |"));
-    }
     let with_gain = modes.len() == MODES.len();
-    if with_gain {
-        head.push_str(" hybrid − better leg: nDCG@10 (95 %) |");
+    let mut head = vec!["set".to_owned(), "questions".to_owned()];
+    for mode in &modes {
+        head.push(format!("{mode}: nDCG@10 (95 %)"));
+        head.push("recall@8kc".to_owned());
     }
-    let n_columns = 2 + 2 * modes.len() + usize::from(with_gain);
-    let mut lines = vec![head, format!("|{}", "---|".repeat(n_columns))];
-    for set in figures
-        .values()
-        .next()
-        .into_iter()
-        .flatten()
-        .map(|(set, _)| set)
-    {
+    if with_gain {
+        head.push("hybrid − better leg: nDCG@10 (95 %)".to_owned());
+    }
+    let row = |cells: &[String]| format!("| {} |", cells.join(" | "));
+    let mut lines = vec![row(&head), format!("|{}", "---|".repeat(head.len()))];
+    for set in figures.values().next().into_iter().flat_map(BTreeMap::keys) {
         let of = |mode: &str| figures.get(mode).and_then(|sets| sets.get(set));
         let n = modes
             .first()
             .and_then(|mode| of(mode))
             .map_or(0, |set| set.figures.len());
-        let mut line = format!("| {set} | {n} |");
+        let mut cells = vec![set.clone(), n.to_string()];
         for questions in modes.iter().filter_map(|mode| of(mode)) {
             let Estimate { mean, low, high } = questions.estimate(Metric::Ndcg);
             let recall = questions.estimate(Metric::Recall).mean;
-            line.push_str(&format!(" {mean:.1} ({low:.1}–{high:.1}) | {recall:.1} |"));
+            cells.push(format!("{mean:.1} ({low:.1}–{high:.1})"));
+            cells.push(format!("{recall:.1}"));
         }
         if let Some(Estimate { mean, low, high }) = gain(figures, set, Metric::Ndcg) {
-            line.push_str(&format!(" {mean:+.1} ({low:+.1} – {high:+.1}) |"));
+            cells.push(format!("{mean:+.1} ({low:+.1} to {high:+.1})"));
         }
-        lines.push(line);
+        lines.push(row(&cells));
     }
     lines.join("\n")
 }

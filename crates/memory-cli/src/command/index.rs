@@ -82,11 +82,11 @@ fn summary(report: &SyncReport) -> String {
             counts.push(format!("{} removed", report.removed));
         }
     }
-    let mut entries = format!("{} entries", report.entries);
+    let mut entries = vec![format!("{} entries", report.entries)];
     for (n, name) in [(report.embedded, "embedded"), (report.pending, "pending")] {
         if n > 0 {
-            entries.push_str(&format!(", {n} {name}"));
+            entries.push(format!("{n} {name}"));
         }
     }
-    format!("{} ({entries})", counts.join(", "))
+    format!("{} ({})", counts.join(", "), entries.join(", "))
 }

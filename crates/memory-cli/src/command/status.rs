@@ -59,12 +59,12 @@ fn print(status: &Status, output: Output) -> Result<(), Failure> {
 
 /// `fts5: 120 entries, 64 KiB, 2 behind`
 fn index(status: &IndexStatus) -> String {
-    let mut text = format!("{}: {} entries", status.plugin, status.entries);
+    let mut parts = vec![format!("{}: {} entries", status.plugin, status.entries)];
     if let Some(bytes) = status.bytes {
-        text.push_str(&format!(", {} KiB", bytes.div_ceil(1024)));
+        parts.push(format!("{} KiB", bytes.div_ceil(1024)));
     }
     if status.behind > 0 {
-        text.push_str(&format!(", {} behind", status.behind));
+        parts.push(format!("{} behind", status.behind));
     }
-    text
+    parts.join(", ")
 }

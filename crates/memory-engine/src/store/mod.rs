@@ -170,7 +170,7 @@ impl Store {
 
     /// Returns whether there is no entry in any namespace.
     pub(crate) async fn is_empty(&self) -> Result<bool> {
-        self.db.read(|conn| read::is_empty(conn)).await
+        self.db.read(read::is_empty).await
     }
 
     /// Returns the entries of these ids, in the order of `ids`; `None` for an id that is not in the namespace.

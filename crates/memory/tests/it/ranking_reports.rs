@@ -44,7 +44,7 @@ reports! {
         let results = notes.search("sextant repair");
         assert_eq!(results.len(), 2);
         assert_eq!(results[0].path, "memory/2026-03-02.md");
-        let between = (results[0].score + results[1].score) / 2.0;
+        let between = f64::midpoint(results[0].score, results[1].score);
         let found = notes.ask(&Query::new("sextant repair").with_min_score(between)).results;
         assert_eq!(found.len(), 1);
         assert!(found[0].score >= between);
