@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn pieces_are_cut_between_words_and_lose_none_but_the_last() {
-        assert_eq!(cut("one two three four", 6), ["one two ", "three four"]);
+        assert_eq!(cut("one two three four", 6), ["one two ", "three "]);
         assert_eq!(cut("one two three", 6), ["one two "]);
         assert_eq!(cut("今天 天气 很好", 3), ["今天 ", "天气 "]);
     }
