@@ -58,7 +58,7 @@ impl App {
         self
     }
 
-    /// Says where models lie: the folder of caches that all workspaces share, see [`config::cache_dir`](memory_config::cache_dir).
+    /// Says where models lie: the folder of caches that all workspaces share, see [`config::env::cache_dir`](memory_config::env::cache_dir).
     /// Without one, plugins that need a model file cannot be used.
     pub fn with_cache_dir(mut self, cache_dir: impl Into<PathBuf>) -> Self {
         self.cache_dir = Some(cache_dir.into());
