@@ -19,7 +19,8 @@ pub struct Fusion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
-    /// The weighted mean of both scores. Words weigh more where they are sure: see [`Fusion::weights`].
+    /// The weighted mean of both scores. Where an entry holds nearly every word of the question, words weigh more than configured,
+    /// up to all.
     Weighted,
     /// The weighted mean of each score's share of the best one of its leg (TM2C2, Bruch et al. 2023, "An Analysis of Fusion
     /// Functions for Hybrid Retrieval"), scaled so that the best result has what [`Weighted`](Rule::Weighted) gives at most.
