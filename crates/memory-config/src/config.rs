@@ -254,10 +254,10 @@ pub enum SearchMode {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Fusion {
-    /// The weighted sum of both scores.
+    /// The weighted sum of both scores. Where an entry holds nearly every word of the question, words weigh more than `text_weight`.
     #[default]
     Weighted,
-    /// The weighted sum after each score was stretched to 0 to 1 among the candidates of the question.
+    /// The weighted sum of each score's share of the best one among the candidates of the question.
     Convex,
 }
 
@@ -284,7 +284,7 @@ pub enum VectorScore {
     /// model.
     #[default]
     Calibrated,
-    /// The cosine itself; below 0 it counts as 0.
+    /// The cosine, without what all texts share; below 0, and for what was not found by meaning, it counts as 0.
     Cosine,
 }
 
