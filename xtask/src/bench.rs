@@ -4,7 +4,7 @@ use std::process::Command;
 
 use xshell::{Shell, cmd};
 
-use crate::{GATE_FAILED, Result, build_memory, prepare, undisturbed};
+use crate::{GATE_FAILED, Result, prepare, program, release, undisturbed};
 
 const BENCHES: &[&str] = &["meaning"];
 
@@ -14,12 +14,13 @@ pub(crate) fn run(shell: &Shell, args: &[String]) -> Result<bool> {
         [bench] if BENCHES.contains(&bench.as_str()) => bench,
         _ => return Err(format!("which bench: {}", BENCHES.join(", ")).into()),
     };
-    prepare::models(shell)?;
-    let memory = build_memory(shell)?;
-    let command = cmd!(
-        shell,
-        "cargo run --release --locked --package memory-bench -- {bench} {memory}"
+    let programs = release(shell, &["memory", "memory-bench"])?;
+    let (memory, bencher) = (
+        program(&programs, "memory"),
+        program(&programs, "memory-bench"),
     );
+    prepare::models(shell, &memory)?;
+    let command = cmd!(shell, "{bencher} {bench} {memory}");
     // xshell would make one error of every code that is not 0.
     let status = Command::from(undisturbed(command, shell)).status()?;
     held(status.code())

@@ -1,6 +1,6 @@
 use xshell::{Shell, cmd};
 
-use crate::{Result, build_memory, prepare, print, undisturbed};
+use crate::{Result, prepare, print, program, release, undisturbed};
 
 const WORKSPACES: &str = "examples/workspaces";
 
@@ -14,8 +14,8 @@ const QUESTIONS: &[(&str, &str)] = &[
 
 /// Builds the program, pulls the model, indexes the sample workspaces and asks.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
-    prepare::models(shell)?;
-    let memory = &build_memory(shell)?;
+    let memory = &program(&release(shell, &["memory"])?, "memory");
+    prepare::models(shell, memory)?;
     for workspace in ["english", "chinese", "mixed"] {
         let state = format!("target/demo/{workspace}");
         let workspace = format!("{WORKSPACES}/{workspace}");

@@ -66,9 +66,21 @@ fn run(command: &str, args: &[String]) -> Result<bool> {
     Ok(true)
 }
 
-/// Builds the program in release mode and returns its path.
-fn build_memory(shell: &Shell) -> Result<PathBuf> {
-    cmd!(shell, "cargo build --release --locked --package memory-cli").run()?;
+/// Builds programs of the workspace in release mode and returns their folder.
+///
+/// `--workspace` keeps one set of features for all of them, so that one command builds nothing again that another has built.
+fn release(shell: &Shell, programs: &[&str]) -> Result<PathBuf> {
+    let bins = programs.iter().flat_map(|program| ["--bin", program]);
+    cmd!(
+        shell,
+        "cargo build --release --workspace --locked {bins...}"
+    )
+    .run()?;
+    Ok(target(shell)?.join("release"))
+}
+
+/// The folder that cargo builds into.
+fn target(shell: &Shell) -> Result<PathBuf> {
     let json = cmd!(
         shell,
         "cargo metadata --format-version 1 --no-deps --offline"
@@ -80,9 +92,12 @@ fn build_memory(shell: &Shell) -> Result<PathBuf> {
         .get("target_directory")
         .and_then(serde_json::Value::as_str)
         .ok_or("no target folder")?;
-    Ok(Path::new(target)
-        .join("release")
-        .join(format!("memory{}", std::env::consts::EXE_SUFFIX)))
+    Ok(PathBuf::from(target))
+}
+
+/// The path of a program in a folder of programs.
+fn program(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
 }
 
 /// Prepares a run of the program that no configuration of the user reaches, with the models that `prepare` fetched.

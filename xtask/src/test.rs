@@ -1,10 +1,10 @@
 use xshell::{Shell, cmd};
 
-use crate::{Result, prepare, say};
+use crate::{Result, prepare, program, say, target};
 
-/// Runs everything that has to pass, offline.
+/// Runs everything that has to pass: fetches what is missing, offline but for that.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
-    prepare::run(shell)?;
+    prepare::sources(shell)?;
     shell.set_var("CARGO_NET_OFFLINE", "true");
     cmd!(shell, "cargo fmt --all --check").run()?;
     cmd!(
@@ -19,6 +19,8 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
         .run()
         .is_ok()
     {
+        cmd!(shell, "cargo nextest run --workspace --locked --no-run").run()?;
+        models(shell)?;
         cmd!(
             shell,
             "cargo nextest run --workspace --locked --no-fail-fast"
@@ -27,9 +29,16 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
         cmd!(shell, "cargo test --workspace --locked --doc").run()?;
     } else {
         say("cargo-nextest is not installed; `cargo test` runs the same tests");
+        cmd!(shell, "cargo test --workspace --locked --no-run").run()?;
+        models(shell)?;
         cmd!(shell, "cargo test --workspace --locked --no-fail-fast").run()?;
     }
     shell.set_var("RUSTDOCFLAGS", "-D warnings");
     cmd!(shell, "cargo doc --workspace --locked --no-deps").run()?;
     Ok(())
+}
+
+/// Pulls the models with the program that the tests have just built.
+fn models(shell: &Shell) -> Result<()> {
+    prepare::models(shell, &program(&target(shell)?.join("debug"), "memory"))
 }

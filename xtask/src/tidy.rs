@@ -57,7 +57,6 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     for package in packages.values().filter(|package| package.is_plugin()) {
         plugin(package, &mut broken)?;
     }
-    linked(&packages, &mut broken);
     unsafe_code(root, &mut broken)?;
     if broken.is_empty() {
         Ok(())
@@ -231,30 +230,6 @@ fn plugin(package: &Package, broken: &mut Vec<String>) -> Result<()> {
         ));
     }
     Ok(())
-}
-
-/// Every plugin of the workspace is in the default set, under the name that its crate has.
-fn linked(packages: &BTreeMap<String, Package>, broken: &mut Vec<String>) {
-    let linked: Vec<String> = memory_plugins::ALL
-        .iter()
-        .map(|plugin| format!("memory-{}-{}", slot(plugin), plugin.name))
-        .collect();
-    for package in packages.values().filter(|package| package.is_plugin()) {
-        if !linked.contains(&package.name) {
-            broken.push(format!(
-                "{}: not in memory_plugins::ALL under that name",
-                package.name
-            ));
-        }
-    }
-}
-
-/// The word for a plugin's kind in the name of its crate.
-fn slot(plugin: &memory_api::Plugin) -> &'static str {
-    match plugin.kind() {
-        memory_api::Kind::Rerank => "reranker",
-        kind => kind.as_str(),
-    }
 }
 
 fn unsafe_code(root: &Path, broken: &mut Vec<String>) -> Result<()> {

@@ -28,8 +28,10 @@ pub static ALL: &[&Plugin] = &[
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
 
-    use memory_api::Registry;
+    use memory_api::{Kind, Registry};
 
     #[test]
     fn all_and_the_linked_registry_agree() {
@@ -43,5 +45,26 @@ mod tests {
         let linked = names(Registry::linked().unwrap());
         assert_eq!(explicit, linked);
         assert_eq!(explicit.len(), super::ALL.len());
+    }
+
+    /// `plugins/memory-<kind>-<name>` is linked under that kind and that name.
+    #[test]
+    fn every_plugin_of_the_repository_is_in_the_default_set() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
+        let crates: BTreeSet<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        let linked: BTreeSet<String> = super::ALL
+            .iter()
+            .map(|plugin| {
+                let kind = match plugin.kind() {
+                    Kind::Rerank => "reranker",
+                    kind => kind.as_str(),
+                };
+                format!("memory-{kind}-{}", plugin.name)
+            })
+            .collect();
+        assert_eq!(crates, linked);
     }
 }

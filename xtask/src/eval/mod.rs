@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use xshell::{Shell, cmd};
 
-use crate::{Result, build_memory, prepare, print, undisturbed};
+use crate::{Result, prepare, print, program, release, undisturbed};
 use figures::{Estimate, Metric, Questions};
 
 /// Where the sets are when the environment does not say.
@@ -60,8 +60,8 @@ pub(crate) fn run(shell: &Shell, args: &[String]) -> Result<bool> {
         std::env::var_os("EVAL_DIR").map_or_else(|| PathBuf::from(DEFAULT_DIR), PathBuf::from);
     let dir = shell.current_dir().join(dir);
     let units = units(&dir, &wish.sets)?;
-    prepare::models(shell)?;
-    let memory = build_memory(shell)?;
+    let memory = program(&release(shell, &["memory"])?, "memory");
+    prepare::models(shell, &memory)?;
     let mut held = true;
     for split in &wish.splits {
         for unit in &units {
