@@ -28,7 +28,7 @@ impl<'a> Candidate<'a> {
 pub struct Ranked {
     /// The candidate's position in the call, from 0.
     pub index: usize,
-    /// A new score, where the reranker gives one.
+    /// A new score, 0 to 1, where the reranker gives one.
     pub score: Option<f32>,
 }
 
@@ -38,7 +38,7 @@ pub struct Ranked {
 ///
 /// 1. The answer is a permutation or a subset of the candidates, without repeats.
 ///    \[`reranker::answer_is_a_subset_without_repeats`\]
-/// 2. It is best first. Scores, where it gives some, are finite, and none is higher than one before it.
+/// 2. It is best first. Scores, where it gives some, are 0 to 1 (a model's logits go through a sigmoid), and none is higher than one before it.
 ///    \[`reranker::scores_are_finite`\] \[`reranker::best_come_first`\]
 /// 3. No candidates give an empty answer, one candidate itself. \[`reranker::no_candidates_give_nothing`\]
 ///    \[`reranker::one_candidate_stays`\]

@@ -90,8 +90,8 @@ pub enum Preset {
     /// What measures best.
     #[default]
     Default,
-    /// The recipe of the system whose memory files these are, to the letter: keyword scores by place in the list, raw cosine,
-    /// a half-life of 30 days, the threshold after it, `mmr`.
+    /// The recipe of the system whose memory files these are, number by number: keyword scores by place in the list, the
+    /// cosine as it is (of vectors without what all texts share), a half-life of 30 days, the threshold after it, `mmr`.
     OpenClaw,
 }
 
@@ -236,7 +236,6 @@ pub enum Citations {
 /// How entries are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[non_exhaustive]
 pub enum SearchMode {
     /// By words and by meaning, as far as both are there.
     #[default]
@@ -252,7 +251,6 @@ pub enum SearchMode {
 /// How the scores of both indexes become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[non_exhaustive]
 pub enum Fusion {
     /// The weighted sum of both scores. Where an entry holds nearly every word of the question, words weigh more than `text_weight`.
     #[default]
@@ -264,7 +262,6 @@ pub enum Fusion {
 /// How a score by words becomes a number from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[non_exhaustive]
 pub enum TextScore {
     /// The share of the score that the question could reach.
     #[default]
@@ -278,7 +275,6 @@ pub enum TextScore {
 /// How a score by meaning becomes a number from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[non_exhaustive]
 pub enum VectorScore {
     /// The cosine, held against those of texts that have nothing to do with each other: the same number means the same with every
     /// model.
@@ -291,7 +287,6 @@ pub enum VectorScore {
 /// What `min_score` is held against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[non_exhaustive]
 pub enum Threshold {
     /// What fits the question, so that age never hides the only match.
     #[default]

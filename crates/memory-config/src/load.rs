@@ -91,6 +91,13 @@ pub fn load(sources: &Sources, registry: &Registry) -> Result<Loaded, Problems> 
     let general = checker.parse(&root, &root, general, parse_config::<General>);
     if let Some(general) = &general {
         check_weights(&mut checker, &general.search);
+        check_globs(
+            &mut checker,
+            "documents",
+            "include",
+            &general.documents.include,
+        );
+        check_globs(&mut checker, "decay", "evergreen", &general.decay.evergreen);
     }
     let is_auto = |slot: &Slot| {
         let table = slot_tables.get(slot.kind.as_str());
@@ -178,6 +185,23 @@ fn check_weights(checker: &mut Checker<'_>, search: &SearchConfig) {
         "`search.vector_weight` and `search.text_weight` are both 0",
         Some("give at least one of them more than 0; the defaults are 0.7 and 0.3"),
     );
+}
+
+fn check_globs(checker: &mut Checker<'_>, table: &str, key: &str, patterns: &[String]) {
+    let list = KeyPath::new([table, key]);
+    for (index, pattern) in patterns.iter().enumerate() {
+        let Err(err) = globset::Glob::new(pattern) else {
+            continue;
+        };
+        let item = list.index(index);
+        let place = if checker.merged.contains(&item) {
+            &item
+        } else {
+            &list
+        };
+        let message = format!("`{pattern}` is not a glob: {}", err.kind());
+        checker.report(place, &message, Some("an example: `notes/**/*.md`"));
+    }
 }
 
 /// Reads the table of a slot: the plugins in use, and the defaults of every plugin that is used or configured.

@@ -26,6 +26,9 @@ const SCRIPTS: [&str; 6] = ["latin", "han", "kana", "hangul", "cyrillic", "arabi
 /// The means of everyday texts in one space.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Background {
+    /// The [`VERSION`] it was measured with; 0 before there were several.
+    #[serde(default)]
+    version: u32,
     /// The embedder's space.
     pub(crate) space: EmbeddingSpace,
     /// The mean of questions in each script.
@@ -42,16 +45,22 @@ impl Background {
         now: Timestamp,
     ) -> Result<Self> {
         Ok(Self {
+            version: VERSION,
             space: embedder.space().clone(),
             questions: means(vectors, embedder, Role::Query, now).await?,
             statements: means(vectors, embedder, Role::Document, now).await?,
         })
     }
 
+    /// Returns whether it is what `measure` would find in this space.
+    pub(crate) fn is_of(&self, space: &EmbeddingSpace) -> bool {
+        self.version == VERSION && self.space == *space
+    }
+
     /// Returns the space of vectors without their background.
     pub(crate) fn indexed_space(&self) -> EmbeddingSpace {
         let mut space = self.space.clone();
-        space.id = format!("{} centred/{VERSION}", space.id);
+        space.id = format!("{} centred/{}", space.id, self.version);
         space.unit_norm = true;
         space
     }
@@ -77,8 +86,10 @@ impl Background {
     }
 
     /// Returns the names of the everyday texts in `vectors.db`, which are no cache of anything else.
-    pub(crate) fn keys() -> impl Iterator<Item = ContentHash> {
-        texts(Role::Document).map(|(_, text)| key(text))
+    pub(crate) fn keys() -> impl Iterator<Item = (Role, ContentHash)> {
+        [Role::Document, Role::Query]
+            .into_iter()
+            .flat_map(|role| texts(role).map(move |(_, text)| (role, key(text))))
     }
 }
 

@@ -92,7 +92,9 @@ impl Searcher<'_> {
         let by_meaning = match by_meaning {
             Ok(by_meaning) => by_meaning,
             Err(err) => {
-                response.degraded.push(degraded("vector", &err));
+                response
+                    .degraded
+                    .push(degraded("vector", &with_remedy(err)));
                 None
             }
         };
@@ -108,7 +110,7 @@ impl Searcher<'_> {
         self.union(question, by_words, by_meaning, response).await
     }
 
-    /// Returns what the words found, and what the index lacks; `None` inside for a question without words or a closed index.
+    /// Returns what the words found, and what the index lacks; `None` for a question without words, `None` inside for a closed index.
     async fn by_words(
         &self,
         question: &Question<'_>,
@@ -138,19 +140,21 @@ impl Searcher<'_> {
         Ok(Some((Some(by_words), lacks)))
     }
 
-    /// Returns what the meaning found. The model is loaded only when there is something to find and the question is a new one.
+    /// Returns what the meaning found. The embedder must be there, since its space names the question's vector; its model is loaded
+    /// only when there is something to find and the question is a new one.
     async fn by_meaning(&self, question: &Question<'_>) -> Result<Option<ByMeaning>> {
         let Some(meaning) = self.meaning else {
             return match question.request.mode {
                 AskedMode::Auto | AskedMode::Lexical => Ok(None),
                 AskedMode::Hybrid | AskedMode::Vector => Err(Error::new(
                     ErrorKind::Unavailable,
-                    "no embedder is configured",
+                    "search by meaning is switched off: it needs an embedder and an index by meaning",
                 )
-                .with_hint("set `embedder.use`, for example to \"local\"")),
+                .with_hint("let neither `embedder.use` nor `vector.use` be \"none\"")),
             };
         };
-        if question.query.text.trim().is_empty() {
+        let has_letters = question.query.text.chars().any(char::is_alphanumeric);
+        if question.query.is_empty() && !has_letters {
             return Ok(None);
         }
         let embedder = meaning.model.embedder(self.options).await?;
@@ -216,16 +220,18 @@ impl Searcher<'_> {
     /// Says how many entries the index by meaning lacks.
     async fn lacks_vectors(&self) -> Result<Option<String>> {
         let store = &self.live.store;
-        let Some((index, changes)) = self.live.by_meaning() else {
-            return Ok(None);
-        };
-        let behind = match feed::standing(&changes, index).await? {
-            Standing::Behind(n) => n,
-            Standing::Lost => {
-                return Ok(Some(
-                    "vector: the index does not follow the store; run `memory index`".to_owned(),
-                ));
-            }
+        let behind = match self.live.by_meaning() {
+            Some((index, changes)) => match feed::standing(&changes, index).await? {
+                Standing::Behind(n) => n,
+                Standing::Lost => {
+                    return Ok(Some(
+                        "vector: the index does not follow the store; run `memory index`"
+                            .to_owned(),
+                    ));
+                }
+            },
+            // Without `vectors.db` nobody feeds the index; what it lacks is not known.
+            None => 0,
         };
         let pending = store.n_pending(self.options.namespace.clone()).await?;
         Ok(match (behind, pending) {
@@ -425,6 +431,15 @@ impl ByMeaning {
             .iter()
             .map(|id| raw.get(id).copied().flatten().map(scale))
             .collect())
+    }
+}
+
+/// A plugin knows that its file is damaged, not how a person gets a new one.
+pub(crate) fn with_remedy(err: Error) -> Error {
+    if err.kind() == ErrorKind::Corrupt {
+        err.with_hint("run `memory index --force` to build the index anew from your files")
+    } else {
+        err
     }
 }
 

@@ -2,7 +2,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use memory_api::{Chunker, Error, ErrorKind, Limits, Result};
 
-use crate::candidates;
+use crate::candidates::{self, with_remedy};
 use crate::clock::Clock;
 use crate::contract::ContractReranker;
 use crate::discovery::Discovery;
@@ -291,11 +291,16 @@ impl Engine {
                     .await
             })
             .await?;
-        Ok(whole.unwrap_or_else(|| {
+        let mut status = whole.unwrap_or_else(|| {
             let mut status = files;
             status.degraded.push(NO_INDEX.to_owned());
             status
-        }))
+        });
+        if let Some((_, model)) = &self.meaning {
+            let embedder = model.embedder(&self.options).await;
+            status.compare_embedder(embedder.as_ref().map(|embedder| embedder.space()));
+        }
+        Ok(status)
     }
 
     /// Returns whether this namespace was ever synced.
@@ -330,14 +335,5 @@ impl Engine {
 
     fn discovery(&self) -> Result<Discovery> {
         Discovery::new(&self.options)
-    }
-}
-
-/// A plugin knows that its file is damaged, not how a person gets a new one.
-fn with_remedy(err: Error) -> Error {
-    if err.kind() == ErrorKind::Corrupt {
-        err.with_hint("run `memory index --force` to build the index anew from your files")
-    } else {
-        err
     }
 }

@@ -20,6 +20,8 @@ use crate::sync::scan::SOURCE;
 
 /// More results than this make no answer.
 const MAX_RESULTS: usize = 1_000;
+/// Candidates offered to a reranker; what comes after them keeps its order. A reranker may compare each with each.
+const MAX_RERANKED: usize = 500;
 /// A snippet with less room than this is left out, with its result.
 const MIN_SNIPPET_CHARS: usize = 40;
 
@@ -55,9 +57,9 @@ pub struct SearchRequest {
 pub enum Floor {
     /// Everything, best first.
     None,
-    /// Relevance of at least this; when nothing reaches it, what holds a word of the query comes through.
+    /// What the [`Threshold`] names is at least this; places that stay free go to what holds a word of the query.
     Relaxed(f64),
-    /// Relevance of at least this, whatever that leaves.
+    /// The score is at least this, whatever that leaves.
     Hard(f64),
 }
 
@@ -232,7 +234,7 @@ impl Searcher<'_> {
         let candidates = self.grade(request, candidates)?;
         let candidates = self.rerank(&request.query, candidates, &mut response).await;
         let (floor, strictness) = match request.floor {
-            Floor::None => (0.0, Strictness::Hard),
+            Floor::None => (f64::NEG_INFINITY, Strictness::Hard),
             Floor::Relaxed(floor) => (floor, Strictness::Relaxed),
             Floor::Hard(floor) => (floor, Strictness::Hard),
         };
@@ -310,6 +312,7 @@ impl Searcher<'_> {
         for reranker in self.rerankers {
             let offered: Vec<Candidate<'_>> = candidates
                 .iter()
+                .take(MAX_RERANKED)
                 .map(|candidate| {
                     let entry = &candidate.found.entry;
                     Candidate::new(entry.id, &entry.text, rounded(candidate.score))
@@ -322,6 +325,7 @@ impl Searcher<'_> {
                     continue;
                 }
             };
+            let rest = candidates.split_off(candidates.len().min(MAX_RERANKED));
             let mut places: Vec<Option<Graduate>> = candidates.into_iter().map(Some).collect();
             candidates = ranked
                 .into_iter()
@@ -332,6 +336,7 @@ impl Searcher<'_> {
                     }
                     Some(candidate)
                 })
+                .chain(rest)
                 .collect();
         }
         candidates

@@ -1,7 +1,8 @@
-use memory_api::{EmbeddingSpace, Projection, Result, Timestamp};
+use memory_api::{EmbeddingSpace, Error, Projection, Result, Timestamp};
 use serde::Serialize;
 
 use crate::discovery::Walk;
+use crate::embedding::other_space;
 use crate::feed::{self, Source, Standing, Words};
 use crate::generation::{Live, Slot};
 use crate::options::Options;
@@ -123,6 +124,26 @@ impl Status {
                 .iter()
                 .map(|place| format!("files: {}", place.error))
                 .collect(),
+        }
+    }
+
+    /// Says of an embedder that is not there, or is another one than the entries were embedded with, so.
+    pub(crate) fn compare_embedder(
+        &mut self,
+        embedder: std::result::Result<&EmbeddingSpace, &Error>,
+    ) {
+        let indexed = self
+            .vector
+            .as_ref()
+            .and_then(|vector| vector.space.as_ref());
+        match (embedder, indexed) {
+            (Err(err), _) => self.degraded.push(degraded("vector", err)),
+            (Ok(configured), Some(indexed)) if configured != indexed => {
+                let message = other_space(indexed, configured);
+                self.degraded
+                    .push(format!("vector: {message}; run `memory index`"));
+            }
+            _ => {}
         }
     }
 

@@ -123,14 +123,16 @@ impl Vectors {
             .await
     }
 
-    /// Removes the least recently used vectors until `max_entries` are left; those of `needed` texts stay in any case.
+    /// Removes the least recently used vectors until `max_entries` are left; what is `needed` of one space stays in any case.
     pub(crate) async fn evict(
         &self,
-        needed: HashSet<ContentHash>,
+        space: &EmbeddingSpace,
+        needed: HashSet<(Role, ContentHash)>,
         max_entries: u64,
     ) -> Result<u64> {
+        let space = space.clone();
         self.db
-            .write(move |tx| evict(tx, &needed, max_entries).map_err(sqlite_error))
+            .write(move |tx| evict(tx, &space, &needed, max_entries).map_err(sqlite_error))
             .await
     }
 
@@ -149,8 +151,13 @@ pub(crate) fn path(state_dir: &Path) -> PathBuf {
     state_dir.join(FILE_NAME)
 }
 
-/// Gives a damaged file another name, so that a new one can be made, and returns that name.
-pub(crate) fn set_aside(state_dir: &Path) -> Result<String> {
+/// Returns whether an error is about the file of this state folder.
+pub(crate) fn is_in(state_dir: &Path, err: &Error) -> bool {
+    err.context("path") == Some(path(state_dir).display().to_string().as_str())
+}
+
+/// Gives a damaged file another name, so that a new one can be made, and says so in one line.
+pub(crate) fn set_aside(state_dir: &Path, damage: &Error) -> Result<String> {
     let from = path(state_dir);
     let free = (1_u32..).map(|n| format!("{FILE_NAME}.damaged-{n}"));
     let name = free
@@ -174,13 +181,24 @@ pub(crate) fn set_aside(state_dir: &Path) -> Result<String> {
             _ => {}
         }
     }
-    Ok(name)
+    Ok(format!(
+        "`{FILE_NAME}`: {}; it is kept as `{name}`, and vectors are computed anew",
+        damage.message()
+    ))
 }
 
 fn number(role: Role) -> i64 {
     match role {
         Role::Document => 0,
         Role::Query => 1,
+    }
+}
+
+fn role(number: i64) -> Role {
+    if number == 0 {
+        Role::Document
+    } else {
+        Role::Query
     }
 }
 
@@ -214,8 +232,11 @@ fn get(
                     })
                 })
                 .optional()?;
-            // A row of another length is as good as none: it is computed again.
-            Ok(known.filter(|known| known.vector.len() == space.dimensions))
+            // A row that is no vector of the space is as good as none: it is computed again.
+            Ok(known.filter(|known| {
+                known.vector.len() == space.dimensions
+                    && known.vector.iter().all(|number| number.is_finite())
+            }))
         })
         .collect()
 }
@@ -246,7 +267,8 @@ fn put(
 
 fn evict(
     conn: &Connection,
-    needed: &HashSet<ContentHash>,
+    space: &EmbeddingSpace,
+    needed: &HashSet<(Role, ContentHash)>,
     max_entries: u64,
 ) -> rusqlite::Result<u64> {
     let n_rows: i64 = conn.query_row("SELECT count(*) FROM vectors", [], |row| row.get(0))?;
@@ -254,18 +276,19 @@ fn evict(
     if excess == 0 {
         return Ok(0);
     }
+    let space = space_number(conn, space)?;
     let mut removed = 0;
     let mut statement =
-        conn.prepare("SELECT vector_id, role, key FROM vectors ORDER BY used, vector_id")?;
+        conn.prepare("SELECT vector_id, space, role, key FROM vectors ORDER BY used, vector_id")?;
     let mut rows = statement.query([])?;
     let mut victims = Vec::new();
     while let Some(row) = rows.next()? {
         if excess == 0 {
             break;
         }
-        let is_needed = row.get::<_, i64>(1)? == number(Role::Document)
-            && needed.contains(&ContentHash(row.get(2)?));
-        if !is_needed {
+        let in_use = space == Some(row.get(1)?);
+        let name = (role(row.get(2)?), ContentHash(row.get(3)?));
+        if !in_use || !needed.contains(&name) {
             victims.push(row.get::<_, i64>(0)?);
             excess -= 1;
         }

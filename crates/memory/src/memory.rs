@@ -98,12 +98,12 @@ impl Memory {
                 SearchMode::Hybrid => AskedMode::Hybrid,
                 SearchMode::Lexical => AskedMode::Lexical,
                 SearchMode::Vector => AskedMode::Vector,
-                _ => AskedMode::Auto,
+                SearchMode::Auto => AskedMode::Auto,
             }),
             fusion: fusion(&self.search),
             threshold: match self.search.threshold {
                 config::Threshold::Freshness => Threshold::Freshness,
-                _ => Threshold::Relevance,
+                config::Threshold::Relevance => Threshold::Relevance,
             },
             candidate_multiplier: if query.everything {
                 1
@@ -165,18 +165,18 @@ fn fusion(search: &SearchConfig) -> Fusion {
     Fusion {
         rule: match search.fusion {
             config::Fusion::Convex => Rule::Convex,
-            _ => Rule::Weighted,
+            config::Fusion::Weighted => Rule::Weighted,
         },
         vector_weight,
         text_weight,
         text_score: match search.text_score {
             config::TextScore::Position => TextScore::Position,
             config::TextScore::Saturate => TextScore::Saturate,
-            _ => TextScore::Share,
+            config::TextScore::Share => TextScore::Share,
         },
         vector_score: match search.vector_score {
             config::VectorScore::Cosine => VectorScore::Cosine,
-            _ => VectorScore::Calibrated,
+            config::VectorScore::Calibrated => VectorScore::Calibrated,
         },
     }
 }

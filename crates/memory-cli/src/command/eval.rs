@@ -64,27 +64,16 @@ pub(crate) async fn run(
 ) -> Result<Exit, Failure> {
     let queries = context.absolute(&args.queries);
     let questions = read(&queries)?;
-    if args
-        .out
-        .as_ref()
-        .is_some_and(|out| context.absolute(out) == queries)
-    {
-        return Err(Error::new(
-            ErrorKind::InvalidInput,
-            "the results would replace the questions",
-        )
-        .into());
+    let out = args.out.as_ref().map(|out| context.absolute(out));
+    if let Some(out) = &out {
+        check_replaceable(out)?;
     }
     let memory = context.open().await?;
     if !memory.is_indexed().await? {
         output.note("no index yet; building it first");
         index::sync(&memory, false, LockWait::Wait, output).await?;
     }
-    let mut out = args
-        .out
-        .as_ref()
-        .map(|path| Writer::create(context.absolute(path)))
-        .transpose()?;
+    let mut out = out.map(Writer::create).transpose()?;
     let mut lines = LineLengths::default();
     let mut sum = Figures::default();
     for question in &questions {
@@ -320,6 +309,29 @@ impl LineLengths {
                 .unwrap_or(0)
         };
         at(place.line_end).saturating_sub(at(place.line_start.saturating_sub(1)))
+    }
+}
+
+/// Nothing but results of an earlier run is replaced: not the questions, not a note.
+fn check_replaceable(out: &Path) -> Result<(), Error> {
+    let is_of_results = |line: &str| {
+        serde_json::from_str::<serde_json::Value>(line)
+            .is_ok_and(|row| row.get("id").is_some() && row.get("results").is_some())
+    };
+    let refused = || {
+        let message = format!("`{}` holds something else than results", out.display());
+        Error::new(ErrorKind::InvalidInput, message).with_hint("name another file for `--out`")
+    };
+    // A device such as /dev/null takes what it is given.
+    if !out.is_file() {
+        return Ok(());
+    }
+    let text = fs::read(out).map_err(|err| cannot_write(out, &err))?;
+    let text = String::from_utf8(text).map_err(|_| refused())?;
+    if text.lines().all(is_of_results) {
+        Ok(())
+    } else {
+        Err(refused())
     }
 }
 

@@ -55,6 +55,35 @@ fn questions_are_answered_measured_and_written() {
 }
 
 #[test]
+fn only_results_are_replaced_by_results() {
+    let questions = r#"{"id":"q1","text":"pump","relevant":[{"path":"memory/a.md","line_start":1,"line_end":1}]}"#;
+    let program = Program::of(&[
+        ("memory/a.md", "the pump stands in the cellar"),
+        ("queries.jsonl", questions),
+    ]);
+    for (file, content) in [
+        ("memory/a.md", "the pump stands in the cellar"),
+        ("queries.jsonl", questions),
+    ] {
+        let run = program
+            .run(&["eval", "run", "queries.jsonl", "--out", file])
+            .exits(2);
+        assert!(
+            run.stderr.contains("holds something else than results"),
+            "{}",
+            run.stderr
+        );
+        let text = std::fs::read_to_string(program.path(file)).unwrap();
+        assert_eq!(text, content);
+    }
+    for _ in 0..2 {
+        program
+            .run(&["eval", "run", "queries.jsonl", "--out", "out.jsonl"])
+            .exits(0);
+    }
+}
+
+#[test]
 fn a_bad_row_is_named_by_its_line() {
     let program = Program::of(&[
         ("memory/a.md", "pump"),

@@ -135,6 +135,17 @@ fn unlinked_default_says_so() {
 }
 
 #[test]
+fn a_pattern_has_to_be_a_glob() {
+    check(
+        &toml("[documents]\ninclude = [\"notes/*.md\", \"[a\"]\n[decay]\nevergreen = [\"{b\"]\n"),
+        &[
+            "memory.toml:2: documents.include[1]: `[a` is not a glob: unclosed character class; missing ']'",
+            "memory.toml:4: decay.evergreen[0]: `{b` is not a glob: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)",
+        ],
+    );
+}
+
+#[test]
 fn use_has_to_name_plugins() {
     for (text, expect) in [
         (

@@ -35,6 +35,7 @@ impl Reranker for ContractReranker {
             .await
             .map_err(|err| err.with_plugin(self.name).with_operation("rerank"))?;
         let mut seen = vec![false; candidates.len()];
+        let mut lowest = 1.0;
         for place in &ranked {
             match seen.get_mut(place.index) {
                 Some(seen) if !*seen => *seen = true,
@@ -43,9 +44,15 @@ impl Reranker for ContractReranker {
                     return Err(broken(self.name, "rerank", what));
                 }
             }
-            if place.score.is_some_and(|score| !score.is_finite()) {
-                return Err(broken(self.name, "rerank", "a score is not finite"));
+            let Some(score) = place.score else { continue };
+            if !(0.0..=1.0).contains(&score) {
+                return Err(broken(self.name, "rerank", "a score is not from 0 to 1"));
             }
+            if score > lowest {
+                let what = "a score is higher than one before it";
+                return Err(broken(self.name, "rerank", what));
+            }
+            lowest = score;
         }
         Ok(ranked)
     }

@@ -72,11 +72,19 @@ impl Syncer<'_> {
             }
             self.feed(by_meaning, store).await?;
         }
-        let mut needed = store.vector_keys().await?;
-        needed.extend(Background::keys());
+        let of_entries = store.vector_keys().await?;
+        let needed = of_entries
+            .into_iter()
+            .map(|key| (Role::Document, key))
+            .chain(Background::keys())
+            .collect();
         let vectors = &by_meaning.vectors;
         vectors
-            .evict(needed, self.options.max_cached_vectors)
+            .evict(
+                &by_meaning.background.space,
+                needed,
+                self.options.max_cached_vectors,
+            )
             .await?;
         vectors.flush().await
     }

@@ -34,6 +34,7 @@ use crate::options::{Options, Part};
 use crate::search::degraded;
 use crate::state_dir;
 use crate::store::{Change, Known, Store};
+use crate::vectors;
 use scan::{Outcome, Scan, Scanned};
 use target::{Target, is_of_plugin};
 
@@ -174,16 +175,31 @@ impl Syncer<'_> {
         let discovery = Discovery::new(self.options)?;
         state_dir::prepare(&self.options.state_dir, &discovery)?;
         let lock = self.lock().await?;
-        let report = match self.build(&discovery, self.request.force, Vec::new()).await {
-            // Damage shows where a page is read. Everything can be built from the files, so that is what helps.
-            Err(err) if err.kind() == ErrorKind::Corrupt && !self.request.force => {
-                let warning = format!("{}; the index is built anew", located(&err));
-                self.build(&discovery, true, vec![warning]).await
-            }
-            report => report,
-        };
+        let report = self.build_and_heal(&discovery).await;
         drop(lock);
         report
+    }
+
+    /// Damage shows where a page is read. Everything can be built from the files, each part once in a sync.
+    async fn build_and_heal(&self, discovery: &Discovery) -> Result<SyncReport> {
+        let mut anew = self.request.force;
+        let mut with_new_vectors = false;
+        let mut warnings = Vec::new();
+        loop {
+            let err = match self.build(discovery, anew, warnings.clone()).await {
+                Err(err) if err.kind() == ErrorKind::Corrupt => err,
+                report => return report,
+            };
+            if !with_new_vectors && vectors::is_in(&self.options.state_dir, &err) {
+                with_new_vectors = true;
+                warnings.push(vectors::set_aside(&self.options.state_dir, &err)?);
+            } else if !anew {
+                anew = true;
+                warnings.push(format!("{}; the index is built anew", located(&err)));
+            } else {
+                return Err(err);
+            }
+        }
     }
 
     /// Brings what is live to the state of the files, or with `anew` a new generation.
@@ -223,6 +239,10 @@ impl Syncer<'_> {
         report: &mut SyncReport,
     ) -> Result<()> {
         self.documents(discovery, &target.store, report).await?;
+        if report.cancelled && target.unpublished {
+            // Half a generation is not published; the next sync begins it again.
+            return Ok(());
+        }
         self.words(target).await?;
         let namespace = || self.options.namespace.clone();
         self.find_by_meaning(target, &mut report.warnings).await?;
@@ -233,14 +253,8 @@ impl Syncer<'_> {
                 .await?;
         }
         report.entries = target.store.counts(namespace()).await?.n_entries;
-        if !report.cancelled || !target.unpublished {
-            let known = self.known_vectors(target).await;
-            self.without_meaning(known, target, report).await?;
-        }
-        if report.cancelled && target.unpublished {
-            // Half a generation is not published; the next sync begins it again.
-            return Ok(());
-        }
+        let known = self.known_vectors(target).await;
+        self.without_meaning(known, target, report).await?;
         let store = &target.store;
         store
             .set_meta(self.key("workspace"), report.workspace.clone())

@@ -208,8 +208,8 @@ impl Syncer<'_> {
             )
             .await;
         (target.by_meaning, target.no_meaning) = match found {
-            // An index that cannot be opened is no reason to do without the words.
-            Err(err) if is_of_plugin(&err) => {
+            // An index or a cache that cannot be opened is no reason to do without the words.
+            Err(err) if is_of_plugin(&err) || self.is_of_vectors(&err) => {
                 warnings.push(degraded("vector", &err));
                 target.manifest.vector.clone_from(&was);
                 (None, Some(err.to_string()))
@@ -221,6 +221,11 @@ impl Syncer<'_> {
             target.unpublished = true;
         }
         Ok(())
+    }
+
+    /// Returns whether `vectors.db` cannot be used, while it is not damaged.
+    fn is_of_vectors(&self, err: &Error) -> bool {
+        vectors::is_in(&self.options.state_dir, err) && err.kind() != ErrorKind::Corrupt
     }
 
     /// Returns what is needed to find by meaning: the live index where it holds vectors of the embedder's space, else an empty
@@ -248,6 +253,11 @@ impl Syncer<'_> {
         let stored = store.background().await?;
         let (embedder, background) = match self.background(model, &vectors, stored.as_ref()).await {
             Ok((embedder, background)) => (Some(embedder), background),
+            // Of `vectors.db`, not of the embedder.
+            Err(err) if err.kind() == ErrorKind::Corrupt && err.plugin().is_none() => {
+                vectors.close().await;
+                return Err(err);
+            }
             Err(err) => {
                 warnings.push(degraded("vector", &err));
                 // What is unknown is no other space: without the embedder the index stays as it is.
@@ -318,7 +328,7 @@ impl Syncer<'_> {
     ) -> Result<(Arc<dyn Embedder>, Background)> {
         let embedder = model.embedder(self.options).await?;
         let background = match stored {
-            Some(stored) if stored.space == *embedder.space() => stored.clone(),
+            Some(stored) if stored.is_of(embedder.space()) => stored.clone(),
             _ => Background::measure(vectors, &*embedder, self.clock.now()).await?,
         };
         Ok((embedder, background))
@@ -329,10 +339,7 @@ impl Syncer<'_> {
         let state_dir = &self.options.state_dir;
         match Vectors::open(state_dir, false).await {
             Err(err) if err.kind() == ErrorKind::Corrupt => {
-                let name = vectors::set_aside(state_dir)?;
-                warnings.push(format!(
-                    "{err}; it is kept as `{name}`, and vectors are computed anew"
-                ));
+                warnings.push(vectors::set_aside(state_dir, &err)?);
                 Vectors::open(state_dir, false).await
             }
             opened => opened,

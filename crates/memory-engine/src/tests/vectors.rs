@@ -64,9 +64,13 @@ fn the_least_recently_used_go_first_and_what_entries_need_stays() {
             .touch(&space, Role::Document, vec![key(2)], Timestamp(9 * DAY))
             .await
             .unwrap();
-        let needed = HashSet::from([key(1)]);
-        assert_eq!(vectors.evict(needed.clone(), 4).await.unwrap(), 0);
-        assert_eq!(vectors.evict(needed.clone(), 3).await.unwrap(), 1);
+        let needed = HashSet::from([(Role::Document, key(1))]);
+        let evict = async |max| {
+            let removed = vectors.evict(&space, needed.clone(), max).await;
+            removed.unwrap()
+        };
+        assert_eq!(evict(4).await, 0);
+        assert_eq!(evict(3).await, 1);
         let kept = async || -> Vec<bool> {
             vectors
                 .get(&space, Role::Document, (1..=4).map(key).collect())
@@ -77,8 +81,56 @@ fn the_least_recently_used_go_first_and_what_entries_need_stays() {
                 .collect()
         };
         assert_eq!(kept().await, [true, true, false, true]);
-        assert_eq!(vectors.evict(needed, 0).await.unwrap(), 2);
+        assert_eq!(evict(0).await, 2);
         assert_eq!(kept().await, [true, false, false, false]);
+    });
+}
+
+#[test]
+fn what_is_needed_is_needed_in_one_space_and_role() {
+    block_on(async {
+        let dir = tempfile::tempdir().unwrap();
+        let vectors = Vectors::open(dir.path(), false).await.unwrap();
+        let places = [
+            (space("now"), Role::Document),
+            (space("now"), Role::Query),
+            (space("before"), Role::Document),
+        ];
+        for (space, role) in &places {
+            let row = vec![(key(1), vec![1.0, 0.0])];
+            vectors.put(space, *role, row, Timestamp(0)).await.unwrap();
+        }
+        let needed = HashSet::from([(Role::Document, key(1))]);
+        assert_eq!(vectors.evict(&space("now"), needed, 0).await.unwrap(), 2);
+        let mut kept = Vec::new();
+        for (space, role) in &places {
+            let known = vectors.get(space, *role, vec![key(1)]).await.unwrap();
+            kept.push(known[0].is_some());
+        }
+        assert_eq!(kept, [true, false, false]);
+    });
+}
+
+#[test]
+fn a_row_that_is_no_vector_is_computed_again() {
+    block_on(async {
+        let dir = tempfile::tempdir().unwrap();
+        let vectors = Vectors::open(dir.path(), false).await.unwrap();
+        let rows = vec![
+            (key(1), vec![f32::NAN, 0.0]),
+            (key(2), vec![1.0, f32::INFINITY]),
+            (key(3), vec![1.0]),
+            (key(4), vec![0.0, 0.0]),
+        ];
+        vectors
+            .put(&space("a"), Role::Document, rows, Timestamp(0))
+            .await
+            .unwrap();
+        let keys = (1..=4).map(key).collect();
+        let known = vectors.get(&space("a"), Role::Document, keys).await;
+        let is_known: Vec<_> = known.unwrap().iter().map(Option::is_some).collect();
+        // A model may say of a text that it means nothing.
+        assert_eq!(is_known, [false, false, false, true]);
     });
 }
 
@@ -90,8 +142,9 @@ fn a_damaged_file_is_told_apart_and_set_aside() {
             fs::write(path(dir.path()), "not a database at all, but text").unwrap();
             let err = Vectors::open(dir.path(), false).await.unwrap_err();
             assert_eq!(err.kind(), ErrorKind::Corrupt);
-            let name = set_aside(dir.path()).unwrap();
-            assert_eq!(name, format!("vectors.db.damaged-{n}"));
+            let said = set_aside(dir.path(), &err).unwrap();
+            let name = format!("vectors.db.damaged-{n}");
+            assert!(said.contains(&format!("kept as `{name}`")), "{said}");
             assert!(dir.path().join(name).is_file());
             assert!(!path(dir.path()).exists());
         }

@@ -101,7 +101,7 @@ fn asking_for_what_is_not_there_answers_with_what_is() {
     for mode in [AskedMode::Hybrid, AskedMode::Vector] {
         let response = notes.ask(&Query::new("tide").with_mode(mode));
         assert!(
-            response.degraded[0].starts_with("vector: no embedder is configured"),
+            response.degraded[0].starts_with("vector: search by meaning is switched off"),
             "{:?}",
             response.degraded
         );
@@ -350,6 +350,84 @@ fn damaged_vectors_are_set_aside_and_computed_anew() {
     };
     assert_eq!(notes.index_with(&forced).unwrap().embedded, 2);
     assert_eq!(notes.search("which coat")[0].path, "notes/paint.md");
+}
+
+#[test]
+fn damage_inside_the_vectors_is_healed_by_the_sync_that_meets_it() {
+    for force in [false, true] {
+        let notes = harbour();
+        let file = notes.path(".memory/vectors.db");
+        let mut bytes = fs::read(&file).unwrap();
+        bytes[4096..].fill(0x5a);
+        fs::write(&file, bytes).unwrap();
+        notes.write("notes/tide.md", "The tide table hangs in the hut.");
+        let request = SyncRequest {
+            force,
+            ..SyncRequest::default()
+        };
+        let report = notes.index_with(&request).unwrap();
+        assert!(
+            report.warnings[0].contains("kept as `vectors.db.damaged-1`"),
+            "{report:?}"
+        );
+        assert_eq!(report.pending, 0, "{report:?}");
+        let response = notes.ask(&Query::new("which coat"));
+        assert_eq!(response.mode, Mode::Hybrid);
+        assert_eq!(response.degraded, [""; 0]);
+        assert_eq!(response.results[0].path, "notes/paint.md");
+        assert_eq!(notes.index().warnings, [""; 0]);
+    }
+}
+
+#[test]
+fn a_cache_of_vectors_that_cannot_be_opened_leaves_the_words() {
+    let notes = Notes::of(&[("notes/a.md", "The hull gets antifouling.")]).with_meaning();
+    fs::create_dir_all(notes.path(".memory/vectors.db")).unwrap();
+    fs::write(
+        notes.path(".memory/.gitignore"),
+        "# An index that can be built anew from the memory files.\n*\n",
+    )
+    .unwrap();
+    let report = notes.index();
+    assert!(report.warnings[0].starts_with("vector: "), "{report:?}");
+    assert_eq!((report.entries, report.pending), (1, 1));
+    let response = notes.ask(&Query::new("antifouling"));
+    assert_eq!(response.mode, Mode::Lexical);
+    assert_eq!(response.results[0].path, "notes/a.md");
+    fs::remove_dir(notes.path(".memory/vectors.db")).unwrap();
+    assert_eq!(notes.index().pending, 0);
+}
+
+#[test]
+fn punctuation_alone_has_no_meaning() {
+    let notes = harbour();
+    for text in ["!!! ??? ... ()[]{}", "  ", "？！。"] {
+        let response = notes.ask(&Query::new(text));
+        assert_eq!(response.results.len(), 0, "{text}");
+        assert_eq!(
+            response.warnings,
+            ["the query has no word to search for"],
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn status_says_what_a_search_by_meaning_lacks() {
+    let notes = harbour();
+    assert_eq!(notes.status().degraded, [""; 0]);
+    let other = notes.with("embedder.fake.model", "b");
+    assert!(
+        other.status().degraded[0].contains("configured is `fake/b`"),
+        "{:?}",
+        other.status().degraded
+    );
+    let missing = other.path("notes/paint.md");
+    let gone = other.with("embedder.fake.missing", missing.to_str().unwrap());
+    assert_eq!(
+        gone.status().degraded,
+        ["vector: the model is not here; fetch it"]
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::executor::block_on;
 use memory::config::{self, Flag, Sources};
 use memory::{
-    App, FixedClock, Memory, Query, ReadRequest, SearchResponse, SearchResult, SyncReport,
+    App, FixedClock, Memory, Query, ReadRequest, SearchResponse, SearchResult, Status, SyncReport,
     SyncRequest, Window,
 };
 use memory_api::{Result, Timestamp};
@@ -154,6 +154,10 @@ impl Notes {
         let mut hits = self.ask(&Query::new(query).everything(1_000)).results;
         hits.sort_by(|a, b| (&a.path, a.line_start).cmp(&(&b.path, b.line_start)));
         hits
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        self.once(async |memory| memory.status().await).unwrap()
     }
 
     pub(crate) fn get(&self, path: &str) -> Result<Window> {
