@@ -45,7 +45,7 @@ pub use projection::{Batch, Hit, IndexStats, Projection, Watermark};
 pub use registry::{Registered, Registry};
 pub use reranker::{Candidate, Ranked, Reranker};
 pub use time::Timestamp;
-pub use vector::{VectorIndex, VectorOp, VectorQuery};
+pub use vector::{VectorIndex, VectorOp, VectorQuery, unit_vector};
 
 #[doc(hidden)]
 pub mod __private {

@@ -2,7 +2,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use crate::{EmbeddingSpace, EntryId, Fields, Hit, Projection, Result};
+use crate::{EmbeddingSpace, EntryId, Error, ErrorKind, Fields, Hit, Projection, Result};
 
 /// A change of a vector index.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,4 +81,43 @@ pub trait VectorIndex: Projection<VectorOp> + fmt::Debug {
     /// Returns the similarity of each id, in the order of `ids`; `None` for an entry that is not in this index.
     /// `k` and `allowed` of the query are not looked at.
     async fn score(&self, query: &VectorQuery<'_>, ids: &[EntryId]) -> Result<Vec<Option<f32>>>;
+}
+
+/// Brings a vector to length 1, for an index that compares by direction.
+///
+/// # Errors
+///
+/// `InvalidInput` for other dimensions, a number that is not finite, or length 0: what [`VectorIndex`] has to refuse.
+pub fn unit_vector(vector: &[f32], dimensions: usize) -> Result<Vec<f32>> {
+    let refuse = |message| {
+        Err(Error::new(ErrorKind::InvalidInput, message)
+            .with_hint("give a vector as the index's embedder makes it"))
+    };
+    if vector.len() != dimensions {
+        let n_numbers = vector.len();
+        return refuse(format!(
+            "the vector has {n_numbers} numbers, the index's space has {dimensions}"
+        ));
+    }
+    if let Some(number) = vector.iter().find(|number| !number.is_finite()) {
+        return refuse(format!("a number of the vector is `{number}`"));
+    }
+    // In f64 neither a very long nor a very short vector leaves the range.
+    let square: f64 = vector.iter().map(|number| f64::from(*number).powi(2)).sum();
+    if square == 0.0 {
+        return refuse("the vector has length 0 and no direction".to_owned());
+    }
+    let length = square.sqrt();
+    Ok(vector
+        .iter()
+        .map(|number| to_f32(f64::from(*number) / length))
+        .collect())
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "rounding a number between -1 and 1 is what is wanted"
+)]
+fn to_f32(number: f64) -> f32 {
+    number as f32
 }

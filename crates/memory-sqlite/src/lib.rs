@@ -6,6 +6,7 @@
 //! * [`Database`]: a file behind one writer thread and a few reader threads, for async callers of any runtime.
 //! * [`Options`]: who the file belongs to, its migrations, how durable a commit is.
 //! * [`sqlite_error`]: SQLite's result codes as [`memory_api::Error`].
+//! * [`projection`]: what every index in a SQLite file does alike: its watermark, the check of a batch, its size.
 //! * [`fts5`]: tokenizers and ranking functions for the full-text engine, without `unsafe` at the caller's side.
 
 mod connect;
@@ -13,6 +14,7 @@ mod database;
 mod error;
 pub mod fts5;
 mod options;
+pub mod projection;
 mod queue;
 mod worker;
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use memory_api::{Batch, EntryId, Error, ErrorKind, LexicalEntry, LexicalOp, Result, Watermark};
+use memory_api::{Batch, EntryId, Error, ErrorKind, LexicalEntry, LexicalOp, Result};
+use memory_sqlite::projection::check_batch;
 use memory_sqlite::rusqlite::{Connection, params};
 use memory_sqlite::sqlite_error;
 
@@ -12,24 +13,7 @@ use crate::tokens::{Place, push_border, push_text};
 /// Applies what is above the watermark, in the caller's transaction.
 pub(crate) fn apply(conn: &Connection, batch: &Batch<LexicalOp>) -> Result<()> {
     let mut state = State::read(conn)?;
-    let applied = match state.watermark {
-        Some(watermark) if watermark.store != batch.store => {
-            let message = format!(
-                "the batch comes from store {}, the index follows {}",
-                batch.store, watermark.store
-            );
-            return Err(Error::new(ErrorKind::InvalidInput, message)
-                .with_hint("build the index anew for this store"));
-        }
-        Some(watermark) => watermark.seq,
-        None => memory_api::Seq(0),
-    };
-    if !batch.ops.is_sorted_by_key(|(seq, _)| *seq) {
-        return Err(Error::new(
-            ErrorKind::InvalidInput,
-            "the changes of a batch are not in order",
-        ));
-    }
+    let (applied, after) = check_batch(batch, state.watermark)?;
 
     // Only the last change of an entry matters. Removing first and adding in order of rows afterwards keeps FTS5 from writing a
     // segment per change.
@@ -55,11 +39,7 @@ pub(crate) fn apply(conn: &Connection, batch: &Batch<LexicalOp>) -> Result<()> {
         add(conn, entry, &mut state)?;
     }
 
-    let last_seq = batch.ops.last().map(|(seq, _)| *seq).unwrap_or_default();
-    state.watermark = Some(Watermark {
-        store: batch.store,
-        seq: applied.max(batch.through).max(last_seq),
-    });
+    state.watermark = Some(after);
     state.write(conn)
 }
 

@@ -6,7 +6,7 @@ use memory_api::{
     LexicalOp, LexicalQuery, OpenContext, Projection, Result, Watermark, parse_config,
 };
 use memory_sqlite::rusqlite::Connection;
-use memory_sqlite::{Database, sqlite_error};
+use memory_sqlite::{Database, projection};
 use memory_text::ANALYSIS_VERSION;
 
 use crate::apply::apply;
@@ -111,20 +111,9 @@ impl Projection<LexicalOp> for Fts5Index {
     }
 
     async fn stats(&self) -> Result<IndexStats> {
-        let read = self.database.read(|conn| {
-            let bytes: i64 = conn
-                .query_row(
-                    "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
-                    [],
-                    |row| row.get(0),
-                )
-                .map_err(sqlite_error)?;
-            let n_entries = State::read(conn)?.n_entries;
-            Ok(IndexStats::new(
-                u64::try_from(n_entries).unwrap_or_default(),
-                u64::try_from(bytes).ok(),
-            ))
-        });
+        let read = self
+            .database
+            .read(|conn| projection::stats(conn, State::read(conn)?.n_entries));
         read.await
             .map_err(|err| err.with_plugin(NAME).with_operation("count"))
     }

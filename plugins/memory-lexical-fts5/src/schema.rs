@@ -1,6 +1,7 @@
 //! What is on disk.
 
-use memory_api::{EntryId, Error, ErrorKind, Result, Seq, StoreId, Watermark};
+use memory_api::{EntryId, Result, Watermark};
+use memory_sqlite::projection::{damaged, read_state, watermark_of, watermark_values};
 use memory_sqlite::rusqlite::{Connection, OptionalExtension as _, params};
 use memory_sqlite::{Options, fts5, sqlite_error};
 
@@ -61,43 +62,22 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn read(conn: &Connection) -> Result<Self> {
-        let mut select = conn
-            .prepare_cached("SELECT store, seq, n_entries, n_words, last_row FROM state")
-            .map_err(sqlite_error)?;
-        select
-            .query_row([], |row| {
-                let store: Option<[u8; 16]> = row.get(0)?;
-                let seq: i64 = row.get(1)?;
-                Ok(Self {
-                    watermark: store.map(|store| Watermark {
-                        store: StoreId::from_bytes(store),
-                        seq: Seq(seq.cast_unsigned()),
-                    }),
-                    n_entries: row.get(2)?,
-                    n_words: row.get(3)?,
-                    last_row: row.get(4)?,
-                })
+        let select = "SELECT store, seq, n_entries, n_words, last_row FROM state";
+        read_state(conn, select, |row| {
+            Ok(Self {
+                watermark: watermark_of(row)?,
+                n_entries: row.get("n_entries")?,
+                n_words: row.get("n_words")?,
+                last_row: row.get("last_row")?,
             })
-            .optional()
-            .map_err(sqlite_error)?
-            .ok_or_else(|| {
-                Error::new(ErrorKind::Corrupt, "the index has lost its state")
-                    .with_hint("build it again")
-            })
+        })
     }
 
     pub(crate) fn write(&self, conn: &Connection) -> Result<()> {
-        let store = self.watermark.map(|watermark| watermark.store.to_bytes());
-        let seq = self.watermark.map_or(0, |watermark| watermark.seq.0);
+        let (store, seq) = watermark_values(self.watermark);
         conn.execute(
             "UPDATE state SET store = ?1, seq = ?2, n_entries = ?3, n_words = ?4, last_row = ?5",
-            params![
-                store,
-                seq.cast_signed(),
-                self.n_entries,
-                self.n_words,
-                self.last_row
-            ],
+            params![store, seq, self.n_entries, self.n_words, self.last_row],
         )
         .map_err(sqlite_error)?;
         Ok(())
@@ -120,9 +100,5 @@ pub(crate) fn id_of(conn: &Connection, row: i64) -> Result<EntryId> {
     conn.prepare_cached("SELECT id FROM ids WHERE row = ?1")
         .and_then(|mut select| select.query_row([row], |row| row.get(0)))
         .map(EntryId::from_bytes)
-        .map_err(|err| {
-            Error::new(ErrorKind::Corrupt, "a row of the index has no entry")
-                .with_hint("build it again")
-                .with_source(err)
-        })
+        .map_err(|err| damaged("a row of the index has no entry").with_source(err))
 }

@@ -2,40 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use memory_api::{Batch, EntryId, Error, ErrorKind, Result, VectorOp, Watermark};
+use memory_api::{Batch, EntryId, Error, ErrorKind, Result, VectorOp, unit_vector};
+use memory_sqlite::projection::check_batch;
 use memory_sqlite::rusqlite::{Connection, params};
 use memory_sqlite::sqlite_error;
 
 use crate::schema::State;
-use crate::vector::{to_bytes, unit};
+use crate::vector::to_bytes;
 
 /// Applies what is above the watermark, in the caller's transaction.
 pub(crate) fn apply(conn: &Connection, batch: &Batch<VectorOp>, dimensions: usize) -> Result<()> {
     let mut state = State::read(conn)?;
-    let applied = state.seq();
-    if let Some(watermark) = state.watermark
-        && watermark.store != batch.store
-    {
-        let message = format!(
-            "the batch comes from store {}, the index follows {}",
-            batch.store, watermark.store
-        );
-        return Err(Error::new(ErrorKind::InvalidInput, message)
-            .with_hint("build the index anew for this store"));
-    }
-    if !batch.ops.is_sorted_by_key(|(seq, _)| *seq) {
-        return Err(Error::new(
-            ErrorKind::InvalidInput,
-            "the changes of a batch are not in order",
-        ));
-    }
+    let (applied, after) = check_batch(batch, state.watermark)?;
 
     // Only the last change of an entry matters, but a bad vector spoils the batch wherever it stands.
     let mut last: BTreeMap<EntryId, Option<Vec<u8>>> = BTreeMap::new();
     for (seq, op) in &batch.ops {
         let (id, vector) = match op {
             VectorOp::Put(id, vector, _) => {
-                let unit = unit(vector, dimensions)
+                let unit = unit_vector(vector, dimensions)
                     .map_err(|err| err.with_context("entry", id.to_string()))?;
                 (*id, Some(to_bytes(&unit)))
             }
@@ -60,11 +45,7 @@ pub(crate) fn apply(conn: &Connection, batch: &Batch<VectorOp>, dimensions: usiz
         }
     }
 
-    let last_seq = batch.ops.last().map(|(seq, _)| *seq).unwrap_or_default();
-    state.watermark = Some(Watermark {
-        store: batch.store,
-        seq: applied.max(batch.through).max(last_seq),
-    });
+    state.watermark = Some(after);
     state.write(conn)
 }
 

@@ -4,14 +4,13 @@ use async_trait::async_trait;
 use memory_api::{
     Batch, Capabilities, EmbeddingSpace, EntryId, Error, ErrorKind, Fingerprint, Hit, Identity,
     IndexStats, OpenContext, Projection, Result, VectorIndex, VectorOp, VectorQuery, Watermark,
-    parse_config,
+    parse_config, unit_vector,
 };
-use memory_sqlite::{Database, sqlite_error};
+use memory_sqlite::{Database, projection};
 
 use crate::apply::apply;
 use crate::rows::{Rows, SharedRows};
 use crate::schema::{self, SCHEMA_VERSION, State};
-use crate::vector::unit;
 use crate::{CAPABILITIES, Config, NAME};
 
 /// The file in the plugin's folder.
@@ -83,7 +82,7 @@ impl FlatIndex {
         let (vector, dimensions) = (query.vector.to_vec(), self.space.dimensions);
         let rows = Arc::clone(&self.rows);
         let read = self.database.read(move |conn| {
-            let vector = unit(&vector, dimensions)?;
+            let vector = unit_vector(&vector, dimensions)?;
             Ok(job(&*rows.current(conn)?, &vector))
         });
         read.await
@@ -123,20 +122,9 @@ impl Projection<VectorOp> for FlatIndex {
     }
 
     async fn stats(&self) -> Result<IndexStats> {
-        let read = self.database.read(|conn| {
-            let bytes: i64 = conn
-                .query_row(
-                    "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
-                    [],
-                    |row| row.get(0),
-                )
-                .map_err(sqlite_error)?;
-            let n_entries = State::read(conn)?.n_entries;
-            Ok(IndexStats::new(
-                u64::try_from(n_entries).unwrap_or_default(),
-                u64::try_from(bytes).ok(),
-            ))
-        });
+        let read = self
+            .database
+            .read(|conn| projection::stats(conn, State::read(conn)?.n_entries));
         read.await
             .map_err(|err| err.with_plugin(NAME).with_operation("count"))
     }

@@ -1,7 +1,7 @@
 //! Finds entries by meaning with an exact scan over vectors in memory.
 //!
 //! * `schema`: what is on disk, one row per vector, and the space that the index is bound to.
-//! * `vector`: what a vector has to be, and its bytes.
+//! * `vector`: a vector's bytes.
 //! * `apply`: batches of changes, on disk alone.
 //! * `rows`: the vectors in memory. The first search reads them all, later ones what is new, whoever wrote it.
 //! * `scan`: dot products and the best of them.

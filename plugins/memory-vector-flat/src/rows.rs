@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use memory_api::{EntryId, Error, ErrorKind, Hit, Result, Seq};
+use memory_sqlite::projection::damaged;
 use memory_sqlite::rusqlite::Connection;
 use memory_sqlite::sqlite_error;
 
 use crate::scan::{Best, dot, dots, to_score};
-use crate::schema::{State, damaged};
+use crate::schema::State;
 use crate::vector::from_bytes;
 
 /// How far a stored vector's squared length may be from 1. Rounding moves it by about 1e-7.

@@ -1,7 +1,8 @@
 //! What is on disk.
 
-use memory_api::{EmbeddingSpace, Error, ErrorKind, Result, Seq, StoreId, Watermark};
-use memory_sqlite::rusqlite::{Connection, OptionalExtension as _, params};
+use memory_api::{EmbeddingSpace, Error, ErrorKind, Result, Seq, Watermark};
+use memory_sqlite::projection::{damaged, read_state, watermark_of, watermark_values};
+use memory_sqlite::rusqlite::{Connection, params};
 use memory_sqlite::{Options, sqlite_error};
 
 /// Marks our files: `mvfl`.
@@ -44,37 +45,21 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn read(conn: &Connection) -> Result<Self> {
-        conn.prepare_cached("SELECT store, seq, n_entries, last_row FROM state")
-            .and_then(|mut select| {
-                select
-                    .query_row([], |row| {
-                        let store: Option<[u8; 16]> = row.get(0)?;
-                        let seq: i64 = row.get(1)?;
-                        Ok(Self {
-                            watermark: store.map(|store| Watermark {
-                                store: StoreId::from_bytes(store),
-                                seq: Seq(seq.cast_unsigned()),
-                            }),
-                            n_entries: row.get(2)?,
-                            last_row: row.get(3)?,
-                        })
-                    })
-                    .optional()
+        let select = "SELECT store, seq, n_entries, last_row FROM state";
+        read_state(conn, select, |row| {
+            Ok(Self {
+                watermark: watermark_of(row)?,
+                n_entries: row.get("n_entries")?,
+                last_row: row.get("last_row")?,
             })
-            .map_err(sqlite_error)?
-            .ok_or_else(lost_state)
+        })
     }
 
     pub(crate) fn write(&self, conn: &Connection) -> Result<()> {
-        let store = self.watermark.map(|watermark| watermark.store.to_bytes());
+        let (store, seq) = watermark_values(self.watermark);
         conn.execute(
             "UPDATE state SET store = ?1, seq = ?2, n_entries = ?3, last_row = ?4",
-            params![
-                store,
-                self.seq().0.cast_signed(),
-                self.n_entries,
-                self.last_row
-            ],
+            params![store, seq, self.n_entries, self.last_row],
         )
         .map_err(sqlite_error)?;
         Ok(())
@@ -88,11 +73,7 @@ impl State {
 
 /// Returns whether the index is bound to the space; `false` when it is bound to none yet.
 pub(crate) fn is_bound(conn: &Connection, configured: &EmbeddingSpace) -> Result<bool> {
-    let stored: Option<String> = conn
-        .query_row("SELECT space FROM state", [], |row| row.get(0))
-        .optional()
-        .map_err(sqlite_error)?
-        .ok_or_else(lost_state)?;
+    let stored: Option<String> = read_state(conn, "SELECT space FROM state", |row| row.get(0))?;
     let Some(stored) = stored else {
         let is_empty = conn
             .query_row("SELECT NOT EXISTS (SELECT 1 FROM vectors)", [], |row| {
@@ -137,13 +118,4 @@ pub(crate) fn bind(conn: &Connection, space: &EmbeddingSpace) -> Result<()> {
     conn.execute("UPDATE state SET space = ?1", [space])
         .map_err(sqlite_error)?;
     Ok(())
-}
-
-/// The error of a file that does not hold what it should.
-pub(crate) fn damaged(message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Corrupt, message).with_hint("build the index again")
-}
-
-fn lost_state() -> Error {
-    damaged("the index has lost its state")
 }

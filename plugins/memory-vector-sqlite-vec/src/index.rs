@@ -4,15 +4,15 @@ use async_trait::async_trait;
 use memory_api::{
     Batch, Capabilities, EmbeddingSpace, EntryId, Error, ErrorKind, Fingerprint, Hit, Identity,
     IndexStats, OpenContext, Projection, Result, VectorIndex, VectorOp, VectorQuery, Watermark,
-    parse_config,
+    parse_config, unit_vector,
 };
 use memory_sqlite::rusqlite::Connection;
-use memory_sqlite::{Database, sqlite_error};
+use memory_sqlite::{Database, projection};
 
 use crate::apply::apply;
 use crate::schema::{self, SCHEMA_VERSION, State};
 use crate::search::{score, search};
-use crate::vector::{to_bytes, unit};
+use crate::vector::to_bytes;
 use crate::{CAPABILITIES, Config, MAX_DIMENSIONS, NAME};
 
 /// The file in the plugin's folder.
@@ -86,7 +86,7 @@ impl SqliteVecIndex {
     ) -> Result<T> {
         let (vector, dimensions) = (query.vector.to_vec(), self.space.dimensions);
         let read = self.database.read(move |conn| {
-            let vector = unit(&vector, dimensions)?;
+            let vector = unit_vector(&vector, dimensions)?;
             job(conn, &to_bytes(&vector))
         });
         read.await
@@ -126,20 +126,9 @@ impl Projection<VectorOp> for SqliteVecIndex {
     }
 
     async fn stats(&self) -> Result<IndexStats> {
-        let read = self.database.read(|conn| {
-            let bytes: i64 = conn
-                .query_row(
-                    "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
-                    [],
-                    |row| row.get(0),
-                )
-                .map_err(sqlite_error)?;
-            let n_entries = State::read(conn)?.n_entries;
-            Ok(IndexStats::new(
-                u64::try_from(n_entries).unwrap_or_default(),
-                u64::try_from(bytes).ok(),
-            ))
-        });
+        let read = self
+            .database
+            .read(|conn| projection::stats(conn, State::read(conn)?.n_entries));
         read.await
             .map_err(|err| err.with_plugin(NAME).with_operation("count"))
     }

@@ -2,7 +2,7 @@
 //!
 //! * `extension`: registers sqlite-vec on a connection; the only unsafe code.
 //! * `schema`: what is on disk, and the space that the index is bound to.
-//! * `vector`: what a vector has to be, and its bytes.
+//! * `vector`: a vector's bytes.
 //! * `apply`: batches of changes.
 //! * `search`: which of sqlite-vec's ways answers a question, and what they leave to do: ids, ties, filters, a large `k`.
 //! * `index`: the contract.

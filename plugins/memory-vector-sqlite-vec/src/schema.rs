@@ -1,6 +1,7 @@
 //! What is on disk.
 
-use memory_api::{EmbeddingSpace, EntryId, Error, ErrorKind, Result, Seq, StoreId, Watermark};
+use memory_api::{EmbeddingSpace, EntryId, Error, ErrorKind, Result, Watermark};
+use memory_sqlite::projection::{damaged, read_state, watermark_of, watermark_values};
 use memory_sqlite::rusqlite::{self, Connection, OptionalExtension as _, params, vtab::array};
 use memory_sqlite::{Options, sqlite_error};
 
@@ -51,31 +52,20 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn read(conn: &Connection) -> Result<Self> {
-        conn.prepare_cached("SELECT store, seq, n_entries FROM state")
-            .and_then(|mut select| {
-                select
-                    .query_row([], |row| {
-                        let store: Option<[u8; 16]> = row.get(0)?;
-                        let seq: i64 = row.get(1)?;
-                        Ok(Self {
-                            watermark: store.map(|store| Watermark {
-                                store: StoreId::from_bytes(store),
-                                seq: Seq(seq.cast_unsigned()),
-                            }),
-                            n_entries: row.get(2)?,
-                        })
-                    })
-                    .optional()
+        let select = "SELECT store, seq, n_entries FROM state";
+        read_state(conn, select, |row| {
+            Ok(Self {
+                watermark: watermark_of(row)?,
+                n_entries: row.get("n_entries")?,
             })
-            .map_err(sqlite_error)?
-            .ok_or_else(lost_state)
+        })
     }
 
     pub(crate) fn write(&self, conn: &Connection) -> Result<()> {
-        let store = self.watermark.map(|watermark| watermark.store.to_bytes());
+        let (store, seq) = watermark_values(self.watermark);
         conn.execute(
             "UPDATE state SET store = ?1, seq = ?2, n_entries = ?3",
-            params![store, self.seq().0.cast_signed(), self.n_entries],
+            params![store, seq, self.n_entries],
         )
         .map_err(sqlite_error)?;
         Ok(())
@@ -85,11 +75,6 @@ impl State {
     pub(crate) fn count(&self) -> Result<usize> {
         usize::try_from(self.n_entries)
             .map_err(|_| damaged("the index has lost the number of its entries"))
-    }
-
-    /// Returns the last change that the index has; 0 before the first batch.
-    pub(crate) fn seq(&self) -> Seq {
-        self.watermark.map_or(Seq(0), |watermark| watermark.seq)
     }
 }
 
@@ -113,11 +98,7 @@ pub(crate) fn check_count(conn: &Connection) -> Result<()> {
 
 /// Returns whether the index is bound to the space; `false` when it is bound to none yet.
 pub(crate) fn is_bound(conn: &Connection, configured: &EmbeddingSpace) -> Result<bool> {
-    let stored: Option<String> = conn
-        .query_row("SELECT space FROM state", [], |row| row.get(0))
-        .optional()
-        .map_err(sqlite_error)?
-        .ok_or_else(lost_state)?;
+    let stored: Option<String> = read_state(conn, "SELECT space FROM state", |row| row.get(0))?;
     let Some(stored) = stored else {
         let is_empty = conn
             .query_row(
@@ -201,13 +182,4 @@ pub(crate) fn vec0_error(err: rusqlite::Error) -> Error {
         }
         _ => ours,
     }
-}
-
-/// The error of a file that does not hold what it should.
-pub(crate) fn damaged(message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Corrupt, message).with_hint("build the index again")
-}
-
-fn lost_state() -> Error {
-    damaged("the index has lost its state")
 }

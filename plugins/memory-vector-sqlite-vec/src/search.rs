@@ -10,11 +10,12 @@
 use std::rc::Rc;
 
 use memory_api::{EntryId, Hit, Result};
+use memory_sqlite::projection::damaged;
 use memory_sqlite::rusqlite::types::{ToSql, Value};
 use memory_sqlite::rusqlite::{Connection, Row, params};
 use memory_sqlite::sqlite_error;
 
-use crate::schema::{State, damaged, id_of, row_of, vec0_error};
+use crate::schema::{State, id_of, row_of, vec0_error};
 
 /// The largest `k` of sqlite-vec's nearest-neighbour search.
 const MAX_K: usize = 4_096;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::{
     Batch, Capabilities, Capability, Chunked, Chunker, Document, EntryId, Error, ErrorKind,
     Factory, Fingerprint, Hit, Identity, Kind, Matrix, OpenContext, Plugin, Registry, Result, Seq,
-    StoreId, parse_config,
+    StoreId, parse_config, unit_vector,
 };
 
 #[derive(Debug, Default, PartialEq, Deserialize, schemars::JsonSchema)]
@@ -207,4 +207,38 @@ fn needs_and_limits_have_names_for_listings() {
     assert_eq!(named, [("max_ops", 7), ("max_dimensions", 4096)]);
     assert_eq!(crate::Limits::NONE.iter().count(), 0);
     assert_eq!(crate::Need::ModelFile.to_string(), "model_file");
+}
+
+#[test]
+fn a_unit_vector_keeps_the_direction_and_has_length_1() {
+    for (vector, expected) in [
+        (vec![3.0, 0.0, -4.0], [0.6, 0.0, -0.8]),
+        // Their squares are beyond the range of f32.
+        (vec![3e38, 0.0, 3e38], [0.5_f32.sqrt(), 0.0, 0.5_f32.sqrt()]),
+        (vec![0.0, -1e-44, 0.0], [0.0, -1.0, 0.0]),
+    ] {
+        let unit = unit_vector(&vector, 3).unwrap();
+        assert_eq!(unit.len(), 3);
+        for (number, expected) in unit.iter().zip(expected) {
+            assert!((number - expected).abs() < 1e-6, "{vector:?}: {unit:?}");
+        }
+    }
+}
+
+#[test]
+fn a_vector_without_a_direction_in_the_space_is_refused() {
+    for (vector, says) in [
+        (vec![], "has 0 numbers, the index's space has 2"),
+        (vec![1.0], "has 1 numbers, the index's space has 2"),
+        (vec![1.0; 3], "has 3 numbers, the index's space has 2"),
+        (vec![1.0, f32::NAN], "`NaN`"),
+        (vec![f32::INFINITY, 1.0], "`inf`"),
+        (vec![f32::NEG_INFINITY, f32::INFINITY], "`-inf`"),
+        (vec![0.0, -0.0], "length 0"),
+    ] {
+        let err = unit_vector(&vector, 2).unwrap_err();
+        assert_eq!(err.kind(), ErrorKind::InvalidInput, "{vector:?}");
+        assert!(err.message().contains(says), "{err}");
+        assert!(err.hint().is_some());
+    }
 }

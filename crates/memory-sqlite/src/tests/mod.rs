@@ -2,6 +2,7 @@ mod connect;
 mod database;
 mod error;
 mod fts5;
+mod projection;
 
 use std::path::Path;
 
