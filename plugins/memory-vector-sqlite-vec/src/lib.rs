@@ -48,3 +48,6 @@ pub static PLUGIN: Plugin = Plugin::new::<Config>(
 .with_needs(&[Need::Disk]);
 
 register_plugin!(PLUGIN);
+
+#[cfg(test)]
+mod tests;

@@ -215,6 +215,5 @@ fn ranked(hits: Vec<(i64, Hit)>, k: usize) -> Vec<Hit> {
     reason = "the contract wants f32, and rounding keeps the order"
 )]
 fn to_score(distance: f64) -> f32 {
-    // A zero has a sign, and the order of floats would see it.
-    (1.0 - distance).clamp(-1.0, 1.0) as f32 + 0.0
+    (1.0 - distance).clamp(-1.0, 1.0) as f32
 }

@@ -4,6 +4,7 @@ use futures::executor::block_on;
 use memory_api::{ErrorKind, VectorQuery};
 use memory_sqlite::rusqlite::Connection;
 use memory_vector_sqlite_vec::PLUGIN;
+use tempfile::tempdir;
 
 use crate::case::{Case, DIMENSIONS, Random, delete, open_in, put, space};
 
@@ -65,6 +66,15 @@ fn a_file_of_a_newer_program_is_refused() {
     assert_eq!(after("PRAGMA user_version = 99"), ErrorKind::Unsupported);
 }
 
+/// Returns how many blobs the vectors lie in.
+fn n_blobs(case: &Case) -> i64 {
+    let conn = Connection::open(case.dir.path().join("index.db")).unwrap();
+    conn.query_row("SELECT count(*) FROM vectors_vector_chunks00", [], |row| {
+        row.get(0)
+    })
+    .unwrap()
+}
+
 #[test]
 fn a_blob_is_free_again_when_all_its_vectors_are_deleted() {
     let mut case = Case::new(&PLUGIN, DIMENSIONS);
@@ -73,13 +83,6 @@ fn a_blob_is_free_again_when_all_its_vectors_are_deleted() {
         let vectors = ids.map(|id| put(id, &random.vector(DIMENSIONS)));
         case.apply(vectors.collect());
     };
-    let n_blobs = |case: &Case| -> i64 {
-        let conn = Connection::open(case.dir.path().join("index.db")).unwrap();
-        conn.query_row("SELECT count(*) FROM vectors_vector_chunks00", [], |row| {
-            row.get(0)
-        })
-        .unwrap()
-    };
     put_next(&mut case, 0..512);
     assert_eq!(n_blobs(&case), 2);
     case.apply((0..255).map(delete).collect());
@@ -87,4 +90,51 @@ fn a_blob_is_free_again_when_all_its_vectors_are_deleted() {
     assert_eq!(n_blobs(&case), 3);
     case.apply(vec![delete(255)]);
     assert_eq!(n_blobs(&case), 2);
+}
+
+#[test]
+fn a_replaced_vector_stays_in_its_place() {
+    let mut case = Case::new(&PLUGIN, DIMENSIONS);
+    let mut random = Random(3);
+    // sqlite-vec fills holes of the last blob alone.
+    case.fill(512, &mut random);
+    for id in 1..=10 {
+        case.apply(vec![put(id, &random.vector(DIMENSIONS))]);
+    }
+    assert_eq!(n_blobs(&case), 2);
+    case.check(&random.vector(DIMENSIONS), 512, None);
+}
+
+#[test]
+fn content_that_changes_under_an_open_index_is_damage() {
+    for n_entries in [19, 21, -1] {
+        let mut case = Case::new(&PLUGIN, DIMENSIONS);
+        case.fill(20, &mut Random(4));
+        let conn = Connection::open(case.dir.path().join("index.db")).unwrap();
+        conn.execute("UPDATE state SET n_entries = ?1", [n_entries])
+            .unwrap();
+        let query = VectorQuery::new(&[1.0; DIMENSIONS], 30);
+        let err = block_on(case.index.search(&query)).unwrap_err();
+        assert_eq!(err.kind(), ErrorKind::Corrupt, "{n_entries}");
+    }
+}
+
+#[test]
+fn an_index_whose_maker_died_before_it_had_a_space_gets_one() {
+    let dir = tempdir().unwrap();
+    let index = open_in(&PLUGIN, dir.path(), &space(DIMENSIONS), false).unwrap();
+    block_on(index.close()).unwrap();
+    let conn = Connection::open(dir.path().join("index.db")).unwrap();
+    conn.execute_batch(
+        "UPDATE state SET space = NULL;
+         PRAGMA writable_schema = ON;
+         DELETE FROM sqlite_schema WHERE name LIKE '%vectors%';",
+    )
+    .unwrap();
+    drop(conn);
+    let err = open_in(&PLUGIN, dir.path(), &space(DIMENSIONS), true).unwrap_err();
+    assert_eq!(err.kind(), ErrorKind::NotFound);
+    let index = open_in(&PLUGIN, dir.path(), &space(DIMENSIONS), false).unwrap();
+    assert_eq!(block_on(index.stats()).unwrap().n_entries, 0);
+    open_in(&PLUGIN, dir.path(), &space(DIMENSIONS), true).unwrap();
 }

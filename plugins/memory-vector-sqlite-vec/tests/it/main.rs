@@ -83,9 +83,12 @@ fn more_ties_than_a_search_of_sqlite_vec_returns_go_to_the_smaller_ids() {
     let mut case = Case::new(&PLUGIN, DIMENSIONS);
     let (near, far) = (Random(3).vector(DIMENSIONS), Random(4).vector(DIMENSIONS));
     let n = 4_200;
-    let mut ops: Vec<_> = (1..=n).rev().map(|id| put(id, &near)).collect();
-    ops.push(put(n + 1, &far));
-    case.apply(ops);
+    // The smallest ids come last into the table, where sqlite-vec cuts.
+    let ops: Vec<_> = (1..=n).rev().map(|id| put(id, &near)).collect();
+    for ops in ops.chunks(50) {
+        case.apply(ops.to_vec());
+    }
+    case.apply(vec![put(n + 1, &far)]);
     assert_eq!(found(&case, &near, 3), [1, 2, 3]);
     assert_eq!(found(&case, &far, 3), [n + 1, 1, 2]);
     let allowed: Vec<_> = ids((1..=n).skip(2));
@@ -231,6 +234,40 @@ fn an_index_of_another_space_is_refused() {
     let dir = tempdir().unwrap();
     let err = open_in(&PLUGIN, dir.path(), &space(0), false).unwrap_err();
     assert_eq!(err.kind(), ErrorKind::InvalidInput);
+}
+
+#[test]
+fn as_many_dimensions_as_sqlite_vec_takes_are_taken_and_no_more() {
+    let most = PLUGIN.limits.max_dimensions.unwrap();
+    let mut case = Case::new(&PLUGIN, most);
+    case.fill(3, &mut Random(13));
+    case.check(&Random(14).vector(most), 3, None);
+
+    let dir = tempdir().unwrap();
+    let err = open_in(&PLUGIN, dir.path(), &space(most + 1), false).unwrap_err();
+    assert_eq!(err.kind(), ErrorKind::InvalidInput);
+    assert!(err.hint().is_some());
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn no_score_is_beyond_the_ends_of_a_cosine() {
+    for dimensions in [3, 33, 384] {
+        let mut random = Random(15);
+        let mut case = Case::new(&PLUGIN, dimensions);
+        case.fill(200, &mut random);
+        for (id, vector) in &case.model {
+            // Another length makes other roundings.
+            for factor in [3.3, -7.7] {
+                let query: Vec<f32> = vector.iter().map(|number| number * factor).collect();
+                let query = VectorQuery::new(&query, 0);
+                let scores = block_on(case.index.score(&query, &[*id])).unwrap();
+                let score = scores[0].unwrap();
+                assert!((-1.0..=1.0).contains(&score), "{score:?}");
+                assert!(score.abs() > 0.999, "{score:?}");
+            }
+        }
+    }
 }
 
 #[test]
