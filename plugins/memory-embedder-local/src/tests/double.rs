@@ -10,10 +10,14 @@ pub(super) enum Answer {
     Serve,
     /// The same, but hangs up after so many bytes of the body.
     Cut(usize),
+    /// The same, under a name that promises nothing about the bytes.
+    CutWeak(usize),
     /// Everything, whatever the client asks.
     Whole,
     /// A part that begins elsewhere.
     OtherPart,
+    /// A part of a longer file.
+    OtherTotal,
     /// Another address of the double.
     Redirect,
     /// More than it says, without saying how much.
@@ -101,8 +105,16 @@ fn one(
     let (head, body): (String, &[u8]) = match answer {
         Answer::Serve => (serve, &content[from..]),
         Answer::Cut(n) => (serve, &content[from..from + n]),
+        Answer::CutWeak(n) => (
+            serve.replace("ETag: ", "ETag: W/"),
+            &content[from..from + n],
+        ),
         Answer::Whole => (whole, content),
         Answer::OtherPart => (part(from - 1), &content[from - 1..]),
+        Answer::OtherTotal => (
+            part(from).replace(&format!("/{all}\r"), &format!("/{}\r", all + 1)),
+            &content[from..],
+        ),
         Answer::Redirect => (
             "302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0".into(),
             b"",

@@ -91,6 +91,13 @@ fn a_broken_download_goes_on_where_it_ended() {
 }
 
 #[test]
+fn a_weak_name_of_a_version_is_not_asked_by() {
+    let (_cache, result, asked) = pull(None, &[Answer::CutWeak(300_000), Answer::Serve]);
+    result.unwrap();
+    assert_eq!(asked, [PATH.to_owned(), format!("{PATH} bytes=300000-")]);
+}
+
+#[test]
 fn a_server_that_brings_nothing_is_given_up() {
     let answers = [Answer::Cut(1000), Answer::Cut(0)];
     fails(
@@ -121,7 +128,7 @@ fn a_server_without_ranges_starts_over() {
 
 #[test]
 fn a_part_that_fits_nothing_starts_over() {
-    for answer in [Answer::Status(416), Answer::OtherPart] {
+    for answer in [Answer::Status(416), Answer::OtherPart, Answer::OtherTotal] {
         let (_cache, result, asked) = pull(Some(&[1; 1000]), &[answer, Answer::Serve]);
         result.unwrap();
         assert_eq!(

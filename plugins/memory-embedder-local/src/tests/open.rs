@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::made::{Format, Made};
 use super::tiny::sha256;
 use crate::worker::{Job, run};
-use crate::{embedder, verify};
+use crate::{catalogue, embedder, verify};
 
 fn open(config: &Value, cache: &Path) -> Result<Arc<dyn Embedder>> {
     block_on(embedder::open(
@@ -116,6 +116,53 @@ fn what_decides_a_vector_is_in_the_space() {
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), 6, "{ids:#?}");
+}
+
+#[test]
+fn the_space_of_a_known_model_is_its_catalogue_entry() {
+    let cache = tempfile::tempdir().unwrap();
+    let check = |model: &str, id: &str| {
+        let variant = catalogue::find(model).unwrap();
+        for file in variant.files {
+            let path = cache.path().join("models").join(file.name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let embedder = open(&json!({ "model": model }), cache.path()).unwrap();
+        assert_eq!(embedder.space().id, id);
+    };
+    check(
+        "multilingual-e5-small-q4",
+        "local/multilingual-e5-small-q4/ca7fe0d0c472de17/mean/q:query: /d:passage: /512",
+    );
+    // The hash is that of the hashes of its three files, one behind the other.
+    check(
+        "bge-small-en-v1.5",
+        "local/bge-small-en-v1.5/1df7c961e3562f06/cls/q:Represent this sentence for searching relevant passages: /d:/512",
+    );
+}
+
+#[test]
+fn another_file_of_the_same_name_is_another_space() {
+    let dir = tempfile::tempdir().unwrap();
+    let space = |path: &Path| {
+        let config = json!({ "model": path });
+        open(&config, dir.path()).unwrap().space().id.clone()
+    };
+    let mut made = Made::small();
+    let path = made.write_gguf(dir.path(), Format::F32);
+    let folder = made.write_folder(dir.path(), Format::F16);
+    let (first, first_folder) = (space(&path), space(&folder));
+    made.tensor("token_types.weight").steps[0] ^= 1;
+    let time = fs::metadata(&path).unwrap().modified().unwrap();
+    made.write_gguf(dir.path(), Format::F32);
+    // Clocks of file systems are coarse.
+    let file = File::options().write(true).open(&path).unwrap();
+    file.set_modified(time + Duration::from_secs(1)).unwrap();
+    assert_ne!(space(&path), first);
+    // Of a folder, the tokenizer counts as well.
+    fs::write(folder.join("tokenizer.json"), "{}").unwrap();
+    assert_ne!(space(&folder), first_folder);
 }
 
 #[test]
