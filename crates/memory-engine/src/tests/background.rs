@@ -194,3 +194,61 @@ fn a_good_answer_is_on_the_scale_of_the_words() {
         assert!((relevance(cosine) - expected).abs() < 1e-9, "{cosine}");
     }
 }
+
+/// A test double: questions share one side and statements another, and vectors have length 5.
+#[derive(Debug)]
+struct TwoRoles(EmbeddingSpace);
+
+impl Identity for TwoRoles {
+    fn fingerprint(&self) -> Fingerprint {
+        Fingerprint("two-roles".to_owned())
+    }
+}
+
+#[async_trait]
+impl Embedder for TwoRoles {
+    fn space(&self) -> &EmbeddingSpace {
+        &self.0
+    }
+
+    fn limits(&self) -> EmbedLimits {
+        EmbedLimits::new(10, 1_000)
+    }
+
+    async fn embed(&self, texts: &[&str], role: Role) -> Result<Matrix> {
+        let row = match role {
+            Role::Query => [5.0, 0.0, 0.0],
+            Role::Document => [0.0, 5.0, 0.0],
+        };
+        Matrix::new(3, row.repeat(texts.len()))
+    }
+}
+
+#[test]
+fn a_question_loses_what_questions_share_and_a_statement_what_statements_share() {
+    let dir = tempfile::tempdir().unwrap();
+    let background = block_on(async {
+        let vectors = Vectors::open(dir.path(), false).await.unwrap();
+        let embedder = TwoRoles(EmbeddingSpace::new("two-roles", 3));
+        Background::measure(&vectors, &embedder, Timestamp(0))
+            .await
+            .unwrap()
+    });
+    // Of length 1 the vector is (0.6, 0, 0.8); without (1, 0, 0) it is (-0.4, 0, 0.8), which is brought to length 1 again.
+    let check = |role, vector: [f32; 3], wanted: [f32; 3]| {
+        let centred = background.centred("ferry", role, &vector);
+        for (number, wanted) in centred.iter().zip(wanted) {
+            assert!((number - wanted).abs() < 1e-6, "{role:?}: {centred:?}");
+        }
+    };
+    check(
+        Role::Query,
+        [3.0, 0.0, 4.0],
+        [-0.447_213_6, 0.0, 0.894_427_2],
+    );
+    check(
+        Role::Document,
+        [0.0, 3.0, 4.0],
+        [0.0, -0.447_213_6, 0.894_427_2],
+    );
+}
