@@ -32,7 +32,7 @@ const KIND_FILES: &[(&str, &str)] = &[
 
 /// The only places with unsafe code.
 const UNSAFE: &[&str] = &[
-    "crates/memory-sqlite/",
+    "crates/memory-sqlite/src/fts5.rs",
     "plugins/memory-vector-sqlite-vec/src/extension.rs",
 ];
 

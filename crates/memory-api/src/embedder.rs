@@ -113,7 +113,7 @@ impl Matrix {
 ///    while the embedder is open or from one opening to the next. \[`embedder::space_is_told_at_open`\]
 /// 2. One row per text, of the dimensions of [`space`](Embedder::space), in the order of the texts; no texts have no rows.
 ///    \[`embedder::one_row_per_text`\] \[`embedder::rows_are_in_order`\] \[`embedder::no_texts_have_no_rows`\]
-/// 3. A row is finite, never of length 0 (no index would take it), and of length 1 where the space says so.
+/// 3. A row is finite, and of length 1 where the space says so; a row of zeros says that the text means nothing, and is kept out of every index.
 ///    \[`embedder::rows_are_finite_and_have_a_direction`\]
 /// 4. A text's row does not depend on the other texts of the call (within 1e-4), nor on the calls before it and beside it, nor
 ///    on which of two openings it comes from. \[`embedder::batch_equals_singles`\] \[`embedder::concurrent_calls_agree`\]

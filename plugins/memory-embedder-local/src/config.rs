@@ -1,4 +1,5 @@
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::de::Error as _;
@@ -11,9 +12,12 @@ use crate::variant::Pooling;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The model: a name from `memory model list`, or the path of a `.gguf` file or of a folder with `model.safetensors`,
-    /// `tokenizer.json` and `config.json`. What ends in `.gguf` or holds a `/` is a path. Default `multilingual-e5-small-q4`.
+    /// A name from `memory model list`. Default `multilingual-e5-small-q4`.
     pub model: String,
+    /// A model of one's own in place of a known one: the path of a `.gguf` file, or of a folder with `model.safetensors`,
+    /// `tokenizer.json` and `config.json`. Default: none.
+    #[schemars(extend("format" = "path"))]
+    pub path: Option<PathBuf>,
     /// How many processor cores may work at once, from 1 to 64. Default: all there are, at most 4.
     #[serde(deserialize_with = "threads")]
     #[schemars(range(min = 1, max = 64))]
@@ -37,13 +41,14 @@ pub(crate) const DEFAULT_MODEL: &str = "multilingual-e5-small-q4";
 /// The fewest tokens that leave room for words between the special ones.
 pub(crate) const MIN_TOKENS: usize = 8;
 
-/// More threads than this help no model of this size.
+/// More threads than this are a slip of the finger.
 const MAX_THREADS: usize = 64;
 
 impl Default for Config {
     fn default() -> Self {
         Self {
             model: DEFAULT_MODEL.to_owned(),
+            path: None,
             threads: None,
             query_prefix: None,
             document_prefix: None,
@@ -54,14 +59,6 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns whether the model is meant by its path, not by its name.
-    pub(crate) fn is_path(&self) -> bool {
-        self.model.contains(['/', std::path::MAIN_SEPARATOR])
-            || std::path::Path::new(&self.model)
-                .extension()
-                .is_some_and(|extension| extension.eq_ignore_ascii_case("gguf"))
-    }
-
     /// Returns the first key that is set but only counts for a model by path.
     pub(crate) fn path_only_key(&self) -> Option<&'static str> {
         let keys = [

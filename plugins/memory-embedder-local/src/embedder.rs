@@ -1,5 +1,5 @@
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
@@ -45,8 +45,8 @@ struct Choice {
 #[expect(clippy::unused_async, reason = "the shape of a factory")]
 pub(crate) async fn open(context: OpenContext<'_>) -> Result<Arc<dyn Embedder>> {
     let config: Config = parse_config(context.config)?;
-    let choice = if config.is_path() {
-        by_path(&config)?
+    let choice = if let Some(path) = &config.path {
+        by_path(&config, path, context.cache_dir)?
     } else {
         by_name(&config, &context)?
     };
@@ -62,7 +62,10 @@ fn by_name(config: &Config, context: &OpenContext<'_>) -> Result<Choice> {
         let message = format!("there is no model `{}`", config.model);
         return Err(Error::new(ErrorKind::Config, message)
             .with_context("key", "model")
-            .with_hint(format!("write one of {}, or a path", known.join(", "))));
+            .with_hint(format!(
+                "write one of {}; a model of your own is named by `path`",
+                known.join(", ")
+            )));
     };
     if let Some(key) = config.path_only_key() {
         let message = format!("`{key}` is fixed for the known model `{}`", variant.name);
@@ -107,15 +110,14 @@ fn missing(variant: &Variant) -> Error {
     .with_hint(format!("run `{command}` ({megabytes} MB)"))
 }
 
-fn by_path(config: &Config) -> Result<Choice> {
-    let path = PathBuf::from(&config.model);
+fn by_path(config: &Config, path: &Path, cache_dir: Option<&Path>) -> Result<Choice> {
     if !path.exists() {
-        let message = format!("there is no model at `{}`", config.model);
+        let message = format!("there is no model at `{}`", path.display());
         return Err(Error::new(ErrorKind::Unavailable, message)
-            .with_context("key", "model")
-            .with_hint("check `model`, or run `memory model pull` and use a known one"));
+            .with_context("key", "path")
+            .with_hint("check `path`, or leave it out and run `memory model pull`"));
     }
-    let description = source::describe(&path)?;
+    let description = source::describe(path)?;
     let max_tokens = match config.max_tokens {
         Some(tokens) if tokens > description.shape.positions => {
             let most = description.shape.positions;
@@ -126,9 +128,10 @@ fn by_path(config: &Config) -> Result<Choice> {
         }
         tokens => tokens.unwrap_or(description.max_tokens),
     };
-    let hashes = source::files(&path)
+    let models_dir = cache_dir.map(models_dir);
+    let hashes = source::files(path)
         .iter()
-        .map(|file| verify::hash(file))
+        .map(|file| verify::hash_elsewhere(file, models_dir.as_deref()))
         .collect::<Result<Vec<_>>>()?;
     let name = path.file_name().unwrap_or(path.as_os_str());
     let pooling = config.pooling.or(description.pooling);
@@ -138,7 +141,7 @@ fn by_path(config: &Config) -> Result<Choice> {
         query_prefix: config.query_prefix.clone().unwrap_or_default(),
         document_prefix: config.document_prefix.clone().unwrap_or_default(),
         plan: Plan {
-            path,
+            path: path.to_path_buf(),
             files: &[],
             models_dir: PathBuf::new(),
             dimensions: description.shape.hidden,

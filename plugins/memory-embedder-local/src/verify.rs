@@ -40,12 +40,22 @@ pub(crate) fn verify(path: &Path, sha256: &str, bytes: u64) -> Result<()> {
 
 /// Returns the SHA-256 of a file in hex digits: from the stamp beside it if the file is as it was then.
 pub(crate) fn hash(path: &Path) -> Result<String> {
+    stamped(path, Some(stamp_path(path)))
+}
+
+/// As [`hash`], with the stamp in the folder of models: nothing is written beside a file that is not ours.
+pub(crate) fn hash_elsewhere(path: &Path, models_dir: Option<&Path>) -> Result<String> {
+    let name = fs::canonicalize(path).map_err(|err| read_error(path, err))?;
+    let name = hex(&Sha256::digest(name.as_os_str().as_encoded_bytes()));
+    stamped(path, models_dir.map(|dir| stamp_path(&dir.join(name))))
+}
+
+fn stamped(path: &Path, stamp_path: Option<PathBuf>) -> Result<String> {
     let file = File::open(path).map_err(|err| read_error(path, err))?;
     let metadata = file.metadata().map_err(|err| read_error(path, err))?;
     let (size, mtime_ns) = (metadata.len(), mtime_ns(&metadata));
-    let stamp_path = stamp_path(path);
     // A stamp that is not there or not readable is one that does not fit.
-    let stamp = fs::read(&stamp_path).ok();
+    let stamp = stamp_path.as_ref().and_then(|path| fs::read(path).ok());
     let stamp = stamp.and_then(|bytes| serde_json::from_slice::<Stamp>(&bytes).ok());
     if let (Some(stamp), Some(mtime_ns)) = (stamp, mtime_ns)
         && stamp.size == size
@@ -54,15 +64,19 @@ pub(crate) fn hash(path: &Path) -> Result<String> {
         return Ok(stamp.sha256);
     }
     let sha256 = digest(file).map_err(|err| read_error(path, err))?;
-    if let Some(mtime_ns) = mtime_ns {
+    if let (Some(mtime_ns), Some(stamp_path)) = (mtime_ns, stamp_path) {
         let stamp = Stamp {
             size,
             mtime_ns,
             sha256: sha256.clone(),
         };
         if let Ok(json) = serde_json::to_vec(&stamp) {
+            let write = || {
+                stamp_path.parent().map_or(Ok(()), fs::create_dir_all)?;
+                fs::write(&stamp_path, json)
+            };
             // Without a stamp the file is hashed again next time, which is all it costs.
-            let _: std::io::Result<()> = fs::write(stamp_path, json);
+            let _: std::io::Result<()> = write();
         }
     }
     Ok(sha256)

@@ -28,6 +28,6 @@ fn fixture() -> Fixture {
     }
     let model = path.to_str().unwrap();
     Fixture::config(json!({
-        "model": model, "threads": 2, "query_prefix": "query: ", "document_prefix": "passage: ",
+        "path": model, "threads": 2, "query_prefix": "query: ", "document_prefix": "passage: ",
     }))
 }

@@ -660,3 +660,56 @@ fn an_index_by_meaning_that_cannot_be_opened_leaves_the_words() {
         "vector: the extension is missing; install it"
     );
 }
+
+/// A question for two notes of which each leg finds one, so that what is said of it by the other leg is asked for.
+fn one_find_per_leg(near: serde_json::Value) -> Notes {
+    let notes = Notes::of(&[
+        ("notes/words.md", "beta rope sail."),
+        ("notes/meaning.md", "alpha sail."),
+    ])
+    .with_meaning()
+    .with("search.candidate_multiplier", 1)
+    .with("embedder.fake.near", near);
+    notes.index();
+    notes
+}
+
+#[test]
+fn a_find_of_one_leg_has_the_true_score_of_the_other() {
+    let query = Query::new("rope sail").everything(1);
+    let best = |notes: &Notes| notes.ask(&query).results.remove(0);
+    let notes = one_find_per_leg(json!({ "=rope sail": ["knot", 0.8], "alpha": ["knot", 0.8] }));
+    let hit = best(&notes);
+    assert_eq!(hit.path, "notes/meaning.md");
+    assert!(hit.scores.lexical.unwrap() > 0.1, "{hit:?}");
+    let near = json!({
+        "=rope sail": ["knot", 0.8], "alpha": ["knot", 0.9], "beta": ["knot", 0.7],
+    });
+    let hit = best(&one_find_per_leg(near.clone()));
+    assert_eq!(hit.path, "notes/words.md");
+    assert!(hit.scores.vector.unwrap() > 0.8, "{hit:?}");
+    // The literal recipe knows no score but that of the list: 0.3 for the first by words, 0.7 × cosine for the first by meaning.
+    let hit = best(&one_find_per_leg(near).with("preset", "openclaw"));
+    assert_eq!(hit.path, "notes/meaning.md");
+    assert_eq!(hit.scores.lexical, Some(0.0));
+}
+
+#[test]
+fn an_answer_says_how_many_vectors_are_pending() {
+    let notes = harbour().with("embedder.fake.refuse", json!(["sewn"]));
+    notes.write("notes/new.md", "Sails are sewn.");
+    assert_eq!(notes.index().pending, 1);
+    let response = notes.ask(&Query::new("antifouling"));
+    assert_eq!(response.mode, Mode::Hybrid);
+    assert_eq!(response.degraded, ["vector: 1 pending; run `memory index`"]);
+}
+
+#[test]
+fn a_saturated_score_of_words_does_not_depend_on_what_could_be_had() {
+    // Of two words one is found: a share of the attainable falls with the second word, r / (1 + r) does not.
+    let notes = Notes::of(&[("notes/a.md", "tide tables"), ("notes/b.md", "pump seals")])
+        .with("search.text_score", "saturate");
+    notes.index();
+    let score = |query: &str| notes.entries(query)[0].scores.lexical.unwrap();
+    assert!((score("tide") - score("tide zebra")).abs() < 1e-6);
+}

@@ -12,7 +12,7 @@ use super::made::{Format, Made};
 use crate::embedder;
 
 fn open(path: &Path, mut config: Value) -> Result<Arc<dyn Embedder>> {
-    config["model"] = json!(path);
+    config["path"] = json!(path);
     block_on(embedder::open(OpenContext::new(&config)))
 }
 

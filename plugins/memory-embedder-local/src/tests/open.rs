@@ -42,8 +42,8 @@ fn a_model_that_is_not_here_says_how_to_get_it() {
         "run `memory model pull all-minilm-l6-v2` (92 MB)",
     );
     check(
-        json!({ "model": "no/such.gguf" }),
-        "check `model`, or run `memory model pull` and use a known one",
+        json!({ "path": "no/such.gguf" }),
+        "check `path`, or leave it out and run `memory model pull`",
     );
 }
 
@@ -76,15 +76,16 @@ fn a_wrong_config_names_its_key() {
     let path = path.to_str().unwrap();
     for (config, key) in [
         (json!({ "model": "e6-small" }), "model"),
+        (json!({ "model": path }), "model"),
         (json!({ "threads": 0 }), "threads"),
         (json!({ "threads": 65 }), "threads"),
         (json!({ "query_prefix": "q: " }), "query_prefix"),
         (json!({ "document_prefix": "d: " }), "document_prefix"),
         (json!({ "pooling": "cls" }), "pooling"),
-        (json!({ "pooling": "max", "model": path }), "pooling"),
+        (json!({ "pooling": "max", "path": path }), "pooling"),
         (json!({ "max_tokens": 64 }), "max_tokens"),
-        (json!({ "max_tokens": 7, "model": path }), "max_tokens"),
-        (json!({ "max_tokens": 65, "model": path }), "max_tokens"),
+        (json!({ "max_tokens": 7, "path": path }), "max_tokens"),
+        (json!({ "max_tokens": 65, "path": path }), "max_tokens"),
         (json!({ "thread": 1 }), "thread"),
     ] {
         let error = open(&config, dir.path()).unwrap_err();
@@ -94,13 +95,31 @@ fn a_wrong_config_names_its_key() {
 }
 
 #[test]
+fn nothing_is_written_beside_a_model_of_ones_own() {
+    let (own, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = Made::small().write_gguf(own.path(), Format::F16);
+    let config = json!({ "path": path });
+    open(&config, cache.path()).unwrap();
+    assert_eq!(fs::read_dir(own.path()).unwrap().count(), 1);
+    // Its hash is known all the same: what changed unseen by size and time is not read again.
+    let time = fs::metadata(&path).unwrap().modified().unwrap();
+    let before = open(&config, cache.path()).unwrap().space().id.clone();
+    let mut bytes = fs::read(&path).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let file = File::options().write(true).open(&path).unwrap();
+    file.set_modified(time).unwrap();
+    assert_eq!(open(&config, cache.path()).unwrap().space().id, before);
+}
+
+#[test]
 fn what_decides_a_vector_is_in_the_space() {
     let dir = tempfile::tempdir().unwrap();
     let made = Made::small();
     let path = made.write_gguf(dir.path(), Format::F16);
     let other = made.write_gguf(dir.path(), Format::F32);
     let space = |path: &Path, key: &str, value: Value| {
-        let mut config = json!({ "model": path.to_str().unwrap() });
+        let mut config = json!({ "path": path.to_str().unwrap() });
         config[key] = value;
         open(&config, dir.path()).unwrap().space().id.clone()
     };
@@ -146,7 +165,7 @@ fn the_space_of_a_known_model_is_its_catalogue_entry() {
 fn another_file_of_the_same_name_is_another_space() {
     let dir = tempfile::tempdir().unwrap();
     let space = |path: &Path| {
-        let config = json!({ "model": path });
+        let config = json!({ "path": path });
         open(&config, dir.path()).unwrap().space().id.clone()
     };
     let mut made = Made::small();
@@ -170,9 +189,8 @@ fn a_prefix_stands_before_the_text_of_its_role() {
     let dir = tempfile::tempdir().unwrap();
     let path = Made::small().write_gguf(dir.path(), Format::F32);
     let path = path.to_str().unwrap();
-    let plain = open(&json!({ "model": path }), dir.path()).unwrap();
-    let config =
-        json!({ "model": path, "query_prefix": "query: ", "document_prefix": "passage: " });
+    let plain = open(&json!({ "path": path }), dir.path()).unwrap();
+    let config = json!({ "path": path, "query_prefix": "query: ", "document_prefix": "passage: " });
     let prefixed = open(&config, dir.path()).unwrap();
     let of = |text: &str| embed(&*plain, text, Role::Query);
     assert_eq!(embed(&*prefixed, "six", Role::Query), of("query: six"));
@@ -282,7 +300,7 @@ fn a_panic_in_a_job_is_its_error_and_the_next_job_works() {
 fn a_dropped_call_leaves_the_next_one_whole() {
     let dir = tempfile::tempdir().unwrap();
     let path = Made::small().write_gguf(dir.path(), Format::F32);
-    let embedder = open(&json!({ "model": path.to_str().unwrap() }), dir.path()).unwrap();
+    let embedder = open(&json!({ "path": path.to_str().unwrap() }), dir.path()).unwrap();
     let wanted = embed(&*embedder, "the ferry", Role::Query);
     for _ in 0..20 {
         let texts = ["the pier"; 40];
