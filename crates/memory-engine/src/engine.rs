@@ -112,10 +112,10 @@ impl Engine {
             return Ok(());
         };
         if let Some(index) = lexical {
-            feed::catch_up(&words, &**index, self.lexical.plugin.limits, |_| {}).await?;
+            feed::catch_up(&words, &**index, self.lexical.plugin.limits, |_| true).await?;
         }
         if let Some((index, changes)) = vector {
-            feed::catch_up(&changes, index, self.vector_limits(), |_| {}).await?;
+            feed::catch_up(&changes, index, self.vector_limits(), |_| true).await?;
         }
         Ok(())
     }
@@ -208,6 +208,7 @@ impl Engine {
             model: self.meaning.as_ref().map(|(_, model)| model),
             clock: &*self.clock,
             request,
+            published: &|| self.forget(),
         };
         syncer.run().await
     }
@@ -282,12 +283,12 @@ impl Engine {
     pub async fn status(&self) -> Result<Status> {
         let walk = self.discovery()?.walk();
         let vector = self.vector_part().map(|part| part.plugin.name);
-        let files = Status::of_files(&self.options, self.lexical.plugin.name, vector, walk);
+        let files = Status::of_files(&self.options, self.lexical.plugin.name, vector, &walk);
         let whole = self
             .on_live(async |live| {
                 files
                     .clone()
-                    .with_index(live, &self.options.namespace)
+                    .with_index(live, &self.options.namespace, &walk)
                     .await
             })
             .await?;
@@ -330,6 +331,17 @@ impl Engine {
         match live {
             Some(live) => live.close().await,
             None => Ok(()),
+        }
+    }
+
+    /// Leaves what is open to those who use it at this moment, if the manifest names something else now.
+    fn forget(&self) {
+        let Ok(Some(manifest)) = Manifest::read(&self.options.state_dir) else {
+            return;
+        };
+        let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
+        if live.as_ref().is_some_and(|live| live.manifest != manifest) {
+            *live = None;
         }
     }
 

@@ -154,12 +154,13 @@ pub(crate) async fn standing<Op: Send + 'static>(
     }
 }
 
-/// Feeds an index that is not [`Standing::Lost`] everything it lacks; `progress` hears how many changes are done.
+/// Feeds an index that is not [`Standing::Lost`] everything it lacks. `go_on` hears how many changes are done, and stops it after a
+/// batch by answering no.
 pub(crate) async fn catch_up<Op: Send + 'static>(
     source: &impl Source<Op>,
     index: &dyn Projection<Op>,
     limits: Limits,
-    mut progress: impl FnMut(u64),
+    mut go_on: impl FnMut(u64) -> bool,
 ) -> Result<()> {
     let store = source.store();
     let mut after = index
@@ -178,12 +179,13 @@ pub(crate) async fn catch_up<Op: Send + 'static>(
             // Numbers without a change left (an entry that changed twice) raise the watermark all the same.
             batch = batch.with_through(store.last_seq().await?);
         }
+        let mut stopped = false;
         if batch.through > after {
             index.apply(&batch).await?;
             after = batch.through;
-            progress(done);
+            stopped = !go_on(done);
         }
-        if page.is_last {
+        if page.is_last || stopped {
             return index.flush().await;
         }
     }

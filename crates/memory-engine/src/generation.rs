@@ -1,4 +1,4 @@
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,6 +35,8 @@ pub(crate) struct Live {
     pub(crate) vectors: Option<Vectors>,
     /// What the store's vectors lack.
     pub(crate) background: Option<Background>,
+    /// Keeps the folders from being removed while this is open.
+    _in_use: Vec<File>,
 }
 
 /// An index that is there, or why it is not.
@@ -67,6 +69,10 @@ impl Live {
         vector: Option<&Part>,
         manifest: Manifest,
     ) -> Result<Self> {
+        let folders = manifest
+            .folders()
+            .map(|folder| options.state_dir.join(folder));
+        let in_use = folders.filter_map(|dir| share(&dir)).collect();
         let dir = options.state_dir.join(&manifest.store.dir);
         let store = Store::open(&dir, manifest.store.id, options.read_only).await?;
         let lexical = Slot::new(open_named(options, lexical, &manifest.lexical).await);
@@ -99,6 +105,7 @@ impl Live {
             vector,
             vectors,
             background,
+            _in_use: in_use,
         })
     }
 
@@ -258,17 +265,19 @@ pub(crate) async fn open_rerankers(parts: &[Part]) -> Result<Vec<ContractReranke
     Ok(rerankers)
 }
 
-/// Creates an empty store in a new folder of this generation.
+/// Creates a store in a new folder of this generation: an empty one, or a copy.
 pub(crate) async fn new_store(
     options: &Options,
     generation: u64,
     id: StoreId,
+    copied: Option<&Store>,
 ) -> Result<(StoreFolder, Store)> {
     let (name, dir) = new_dir(options, &format!("{generation}-store"))?;
-    Ok((
-        StoreFolder { dir: name, id },
-        Store::create(&dir, id).await?,
-    ))
+    let store = match copied {
+        Some(store) => store.copy(&dir, id).await?,
+        None => Store::create(&dir, id).await?,
+    };
+    Ok((StoreFolder { dir: name, id }, store))
 }
 
 /// Creates an empty lexical index in a new folder of this generation.
@@ -328,15 +337,36 @@ pub(crate) fn sync_names(options: &Options) -> Result<()> {
     sync_dir(&dir).map_err(|err| io_error(&err, "sync", &dir))
 }
 
-/// Removes every generation folder that the manifest does not name. Only the holder of the writer lock may.
+/// Marks a folder as in use until the file is dropped or this process dies. Where the system has no locks on folders, a reader whose
+/// folder was removed notices when it reads, and opens what is live then.
+#[cfg(unix)]
+fn share(dir: &Path) -> Option<File> {
+    let file = File::open(dir).ok()?;
+    file.try_lock_shared().ok().map(|()| file)
+}
+
+#[cfg(not(unix))]
+fn share(_: &Path) -> Option<File> {
+    None
+}
+
+/// Returns whether somebody reads what is in the folder.
+fn is_in_use(dir: &Path) -> bool {
+    cfg!(unix)
+        && File::open(dir)
+            .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
+/// Removes every generation folder that the manifest does not name and nobody reads. Only the holder of the writer lock may.
 pub(crate) fn remove_others(options: &Options, manifest: Option<&Manifest>) -> Result<()> {
     let is_live = |relative: &str| {
         manifest.is_some_and(|live| live.folders().any(|folder| folder == relative))
     };
     for (name, _) in generations(options)? {
         let relative = format!("{GENERATIONS}/{name}");
-        if !is_live(&relative) {
-            remove(&options.state_dir.join(relative))?;
+        let dir = options.state_dir.join(&relative);
+        if !is_live(&relative) && !is_in_use(&dir) {
+            remove(&dir)?;
         }
     }
     Ok(())

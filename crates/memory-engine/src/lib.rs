@@ -43,7 +43,7 @@ pub use search::{
     AskedMode, EmbedderInfo, Floor, Mode, Scores, SearchRequest, SearchResponse, SearchResult,
     Threshold,
 };
-pub use status::{IndexStatus, Status, VectorStatus};
+pub use status::{Drift, IndexStatus, Status, VectorStatus};
 pub use sync::{Failure, LockWait, Phase, Progress, SyncReport, SyncRequest};
 pub use window::{Window, WindowStatus, read_window};
 

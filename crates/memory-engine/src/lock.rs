@@ -1,11 +1,22 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use futures::channel::oneshot;
 use memory_api::{Error, ErrorKind, Result, Retry};
 
 use crate::manifest::io_error;
+
+/// The file inside a state folder.
+const FILE_NAME: &str = "lock";
+/// Who only looks who holds the lock has it for a moment, which is no reason to turn a writer away.
+const LOOKS: u32 = 3;
+const LOOK_TIME: Duration = Duration::from_millis(5);
+/// How long a waiting writer sleeps between two looks at the lock.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// The writer lock: one process writes at a time. The operating system releases it when its holder dies.
 #[derive(Debug)]
@@ -17,30 +28,52 @@ impl WriterLock {
     /// Takes the lock if it is free; otherwise says who holds it.
     pub(crate) fn try_take(state_dir: &Path) -> Result<Result<Self, Holder>> {
         let (path, file) = open(state_dir)?;
-        match file.try_lock() {
-            Ok(()) => Self::taken(file, &path).map(Ok),
-            Err(TryLockError::WouldBlock) => Ok(Err(Holder::read(&file))),
-            Err(TryLockError::Error(err)) => Err(io_error(&err, "lock", &path)),
+        for _ in 0..LOOKS {
+            match file.try_lock() {
+                Ok(()) => return Self::taken(file, &path).map(Ok),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK_TIME),
+                Err(TryLockError::Error(err)) => return Err(io_error(&err, "lock", &path)),
+            }
+        }
+        Ok(Err(Holder::read(&file)))
+    }
+
+    /// Returns who holds the lock, without taking it and without making its file.
+    pub(crate) fn holder(state_dir: &Path) -> Option<Holder> {
+        let file = File::open(state_dir.join(FILE_NAME)).ok()?;
+        // Several may look at once; only a writer is in the way.
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => Some(Holder::read(&file)),
+            _ => None,
         }
     }
 
-    /// Waits for the lock on a thread of its own, so that the caller's executor stays free.
+    /// Waits for the lock on a thread of its own, so that the caller's executor stays free; `None` when `cancel` was set first.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future leaves the thread waiting; it gives the lock back as soon as it has it.
-    pub(crate) async fn take(state_dir: &Path) -> Result<Self> {
+    /// Dropping the future ends the thread.
+    pub(crate) async fn take(state_dir: &Path, cancel: Arc<AtomicBool>) -> Result<Option<Self>> {
         let (path, file) = open(state_dir)?;
-        let (sender, receiver) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel::<Result<Option<Self>>>();
         std::thread::Builder::new()
             .name("memory-lock".to_owned())
             .spawn(move || {
-                let taken = file
-                    .lock()
-                    .map_err(|err| io_error(&err, "lock", &path))
-                    .and_then(|()| Self::taken(file, &path));
-                // The receiver is gone when nobody waits any more; the lock is dropped with the message.
-                drop(sender.send(taken));
+                // The system's own waiting cannot be ended by anybody but the holder.
+                while !sender.is_canceled() {
+                    let answer = match file.try_lock() {
+                        Ok(()) => Self::taken(file, &path).map(Some),
+                        Err(TryLockError::WouldBlock) if cancel.load(Ordering::Relaxed) => Ok(None),
+                        Err(TryLockError::WouldBlock) => {
+                            std::thread::sleep(LOOK_AGAIN);
+                            continue;
+                        }
+                        Err(TryLockError::Error(err)) => Err(io_error(&err, "lock", &path)),
+                    };
+                    // The receiver is gone when nobody waits any more; the lock is dropped with the message.
+                    drop(sender.send(answer));
+                    return;
+                }
             })
             .map_err(|err| {
                 Error::new(
@@ -110,7 +143,7 @@ impl Holder {
 }
 
 fn open(state_dir: &Path) -> Result<(PathBuf, File)> {
-    let path = state_dir.join("lock");
+    let path = state_dir.join(FILE_NAME);
     let open = || -> std::io::Result<File> {
         if path.is_symlink() {
             return Err(std::io::Error::other("it is a link"));

@@ -7,7 +7,7 @@ use crate::discovery::Discovery;
 use crate::generation::GENERATIONS;
 use crate::manifest::{Manifest, io_error};
 use crate::options::Options;
-use crate::store::Store;
+use crate::store::{self, Store};
 use crate::sync::namespace_key;
 
 /// Begins the ignore file, and marks the folder as ours.
@@ -59,6 +59,18 @@ fn is_ours(dir: &Path) -> bool {
         || Manifest::read(dir).is_ok_and(|manifest| manifest.is_some())
 }
 
+/// Returns the bytes of all files in the folder and below; what cannot be looked at counts as nothing.
+pub(crate) fn bytes(dir: &Path) -> u64 {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => bytes(&entry.path()),
+            Ok(metadata) => metadata.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
 /// Returns the workspace that the store was filled from for this namespace, if that is another one. A folder inside its workspace
 /// moves with it, so that its old place does not count.
 pub(crate) async fn other_workspace(store: &Store, options: &Options) -> Result<Option<String>> {
@@ -74,10 +86,15 @@ pub(crate) async fn other_workspace(store: &Store, options: &Options) -> Result<
     Ok(built_for.filter(|built_for| *built_for != workspace.display().to_string()))
 }
 
-/// Returns whether the lock can be taken, hence whether the folder can be written. A folder without a lock has no index yet.
+/// Returns whether an index is there that cannot be written: its lock cannot be taken, or its store not be opened for writing.
 pub(crate) fn is_read_only(dir: &Path) -> bool {
-    let lock = dir.join("lock");
-    lock.is_file() && fs::OpenOptions::new().write(true).open(lock).is_err()
+    let is_locked_up =
+        |file: &Path| file.is_file() && fs::OpenOptions::new().write(true).open(file).is_err();
+    let store = || {
+        let manifest = Manifest::read(dir).ok().flatten()?;
+        Some(dir.join(manifest.store.dir).join(store::FILE_NAME))
+    };
+    is_locked_up(&dir.join("lock")) || store().is_some_and(|file| is_locked_up(&file))
 }
 
 #[cfg(unix)]

@@ -2,12 +2,16 @@ use memory_api::{EmbeddingSpace, Error, Projection, Result, Timestamp};
 use serde::Serialize;
 
 use crate::discovery::Walk;
+use crate::document::Stamp;
 use crate::embedding::other_space;
 use crate::feed::{self, Source, Standing, Words};
 use crate::generation::{Live, Slot};
+use crate::lock::WriterLock;
 use crate::options::Options;
 use crate::search::degraded;
-use crate::sync::namespace_key;
+use crate::state_dir;
+use crate::sync::scan::SOURCE;
+use crate::sync::{is_below, namespace_key};
 
 /// What is in a memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -25,6 +29,12 @@ pub struct Status {
     pub entries: u64,
     /// Memory files on disk now.
     pub files: u64,
+    /// What the next sync will find, by size, time and number of each file.
+    pub drift: Drift,
+    /// Bytes of the state folder, everything in it.
+    pub bytes: u64,
+    /// Who writes to the index at this moment: the number of the process, 0 if it is not known.
+    pub writer: Option<u32>,
     /// Links that are not followed.
     pub links: Vec<String>,
     /// The index by words.
@@ -35,6 +45,18 @@ pub struct Status {
     pub last_sync: Option<Timestamp>,
     /// What could not be used, and why.
     pub degraded: Vec<String>,
+}
+
+/// How the files on disk differ from what is indexed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
+pub struct Drift {
+    /// Files that are not indexed.
+    pub new: u64,
+    /// Files that look as if they had changed since.
+    pub changed: u64,
+    /// Indexed documents that are gone.
+    pub removed: u64,
 }
 
 /// What is in an index.
@@ -101,7 +123,7 @@ impl Status {
         options: &Options,
         lexical: &str,
         vector: Option<&str>,
-        walk: Walk,
+        walk: &Walk,
     ) -> Self {
         Self {
             workspace: options.workspace.display().to_string(),
@@ -110,7 +132,13 @@ impl Status {
             documents: 0,
             entries: 0,
             files: walk.files.len() as u64,
-            links: walk.links,
+            drift: Drift {
+                new: walk.files.len() as u64,
+                ..Drift::default()
+            },
+            bytes: state_dir::bytes(&options.state_dir),
+            writer: WriterLock::holder(&options.state_dir).map(|holder| holder.pid.unwrap_or(0)),
+            links: walk.links.clone(),
             lexical: IndexStatus::empty(lexical),
             vector: vector.map(|plugin| VectorStatus {
                 index: IndexStatus::empty(plugin),
@@ -148,8 +176,14 @@ impl Status {
     }
 
     /// Adds what is in the store and the index.
-    pub(crate) async fn with_index(mut self, live: &Live, namespace: &str) -> Result<Self> {
+    pub(crate) async fn with_index(
+        mut self,
+        live: &Live,
+        namespace: &str,
+        walk: &Walk,
+    ) -> Result<Self> {
         self.indexed = true;
+        self.drift = drift(live, namespace, walk).await?;
         let counts = live.store.counts(namespace.to_owned()).await?;
         self.documents = counts.n_documents;
         self.entries = counts.n_entries;
@@ -188,4 +222,29 @@ impl Status {
         self.vector = Some(status);
         Ok(self)
     }
+}
+
+/// Compares what a sync would look at first.
+async fn drift(live: &Live, namespace: &str, walk: &Walk) -> Result<Drift> {
+    let mut known = live.store.known_documents(namespace.to_owned()).await?;
+    let mut drift = Drift::default();
+    for found in &walk.files {
+        let name = (SOURCE.to_owned(), found.path.clone());
+        match (
+            known.remove(&name),
+            std::fs::symlink_metadata(&found.absolute),
+        ) {
+            (None, _) => drift.new += 1,
+            (Some(known), Ok(metadata)) if Stamp::of(&metadata) == known.stamp => {}
+            (Some(_), _) => drift.changed += 1,
+        }
+    }
+    let unreadable: Vec<String> = walk
+        .unreadable
+        .iter()
+        .map(|place| place.path.clone())
+        .collect();
+    let is_gone = |path: &String| !is_below(path, &unreadable);
+    drift.removed = known.keys().filter(|(_, path)| is_gone(path)).count() as u64;
+    Ok(drift)
 }

@@ -123,6 +123,25 @@ impl Database {
         self.send_write(job).await
     }
 
+    /// Writes what is committed into a new file, without free pages, and makes it durable.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a path that is not Unicode; `Unavailable` when the file exists, or the disk is full.
+    pub async fn copy_to(&self, path: &Path) -> Result<()> {
+        let Some(name) = path.to_str().map(str::to_owned) else {
+            let message = format!("`{}` is not Unicode", path.display());
+            return Err(Error::new(ErrorKind::InvalidInput, message));
+        };
+        let path = path.to_owned();
+        self.send_write(plain_job(move |conn| {
+            conn.execute("VACUUM INTO ?1", [name])
+                .map_err(sqlite_error)?;
+            sync_file(&path)
+        }))
+        .await
+    }
+
     /// Finishes what was accepted, folds the log into the file and ends the threads. Later calls answer `Closed`; closing twice
     /// is no error.
     ///
@@ -224,7 +243,7 @@ fn checkpoint(conn: &Connection, mode: &str) -> Result<()> {
         .map_err(sqlite_error)
 }
 
-/// Makes the content of a file durable, for what a checkpoint had to leave in the log.
+/// Makes the content of a file durable, such as what a checkpoint had to leave in the log.
 fn sync_file(path: &Path) -> Result<()> {
     match OpenOptions::new().append(true).open(path) {
         Ok(file) => file.sync_all(),
@@ -232,8 +251,11 @@ fn sync_file(path: &Path) -> Result<()> {
         Err(err) => Err(err),
     }
     .map_err(|err| {
-        Error::new(ErrorKind::Unavailable, "the log cannot be synced")
-            .with_hint("check the disk")
-            .with_source(err)
+        Error::new(
+            ErrorKind::Unavailable,
+            "what was written cannot be synced to the disk",
+        )
+        .with_hint("check the disk")
+        .with_source(err)
     })
 }

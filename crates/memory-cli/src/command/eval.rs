@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use memory::{LockWait, Query, ReadRequest};
+use memory::{Query, ReadRequest, SyncRequest};
 use memory_api::{Error, ErrorKind, LineRange};
 use serde::{Deserialize, Serialize};
 
@@ -71,7 +71,7 @@ pub(crate) async fn run(
     let memory = context.open().await?;
     if !memory.is_indexed().await? {
         output.note("no index yet; building it first");
-        index::sync(&memory, false, LockWait::Wait, output).await?;
+        index::sync(&memory, SyncRequest::default(), output).await?;
     }
     let mut out = out.map(Writer::create).transpose()?;
     let mut lines = LineLengths::default();

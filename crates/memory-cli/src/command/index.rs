@@ -3,6 +3,7 @@ use memory::{LockWait, Memory, SyncReport, SyncRequest};
 use crate::args::IndexArgs;
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::interrupt;
 use crate::output::{Failure, Output};
 use crate::progress::SyncBar;
 
@@ -17,17 +18,27 @@ pub(crate) async fn run(
     } else {
         LockWait::Wait
     };
-    let report = sync(&memory, args.force, wait, output).await?;
+    let request = SyncRequest {
+        force: args.force,
+        wait,
+        cancel: interrupt::flag()?,
+        ..SyncRequest::default()
+    };
+    let report = sync(&memory, request, output).await?;
     if output.json {
         output.json(&report)?;
     } else {
         output.data(summary(&report))?;
-        if report.n_documents() == 0 {
+        if report.cancelled {
+            output.hint("it was interrupted; `memory index` goes on from here");
+        } else if report.n_documents() == 0 {
             output.hint("memory files are `MEMORY.md`, `USER.md` and `memory/**/*.md`; `--include '**/*.md'` takes others, and `documents.include` in memory.toml makes that last");
         }
     }
     memory.close().await?;
-    Ok(if report.failed.is_empty() {
+    Ok(if report.cancelled {
+        Exit::Interrupted
+    } else if report.failed.is_empty() {
         Exit::Ok
     } else {
         Exit::Partial
@@ -37,17 +48,11 @@ pub(crate) async fn run(
 /// Syncs with a progress bar, and says what a person should know.
 pub(crate) async fn sync(
     memory: &Memory,
-    force: bool,
-    wait: LockWait,
+    mut request: SyncRequest,
     output: Output,
 ) -> Result<SyncReport, Failure> {
     let bar = SyncBar::new(output);
-    let request = SyncRequest {
-        force,
-        wait,
-        progress: Some(bar.callback()),
-        ..SyncRequest::default()
-    };
+    request.progress = Some(bar.callback());
     let result = memory.sync(&request).await;
     bar.finish();
     let report = result?;

@@ -1,4 +1,4 @@
-use memory::{Filter, LockWait, Query, SearchResponse, SearchResult};
+use memory::{Filter, Query, SearchResponse, SearchResult, SyncRequest};
 use memory_api::Timestamp;
 
 use crate::args::SearchArgs;
@@ -14,18 +14,22 @@ pub(crate) async fn run(
 ) -> Result<Exit, Failure> {
     let memory = context.open().await?;
     let mut said = Vec::new();
+    let mut exit = Exit::Ok;
     if !memory.is_indexed().await? {
         output.note("no index yet; building it first");
-        match index::sync(&memory, false, LockWait::Wait, output).await {
+        match index::sync(&memory, SyncRequest::default(), output).await {
             Ok(report) => said = report.warnings,
             // The answer says that there is no index; this says why.
-            Err(failure) => output.failure(&failure),
+            Err(failure) => {
+                output.failure(&failure);
+                exit = failure.exit();
+            }
         }
     }
     let response = memory.search(&query(args)).await?;
     print(&response, &said, output)?;
     memory.close().await?;
-    Ok(Exit::Ok)
+    Ok(exit)
 }
 
 fn query(args: &SearchArgs) -> Query {

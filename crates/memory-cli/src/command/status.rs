@@ -1,4 +1,4 @@
-use memory::{IndexStatus, Status};
+use memory::{Drift, IndexStatus, Status};
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -20,10 +20,20 @@ fn print(status: &Status, output: Output) -> Result<(), Failure> {
     let row = |name: &str, value: String| output.data(format_args!("{name:<10} {value}"));
     row("workspace", printable(&status.workspace))?;
     row("index", printable(&status.state_dir))?;
-    row(
-        "files",
-        format!("{} on disk, {} indexed", status.files, status.documents),
-    )?;
+    let mut files = format!("{} on disk, {} indexed", status.files, status.documents);
+    if status.indexed {
+        let Drift {
+            new,
+            changed,
+            removed,
+            ..
+        } = status.drift;
+        let parts = [(new, "new"), (changed, "changed"), (removed, "removed")];
+        for (n, name) in parts.into_iter().filter(|(n, _)| *n > 0) {
+            files.extend([", ", &n.to_string(), " ", name]);
+        }
+    }
+    row("files", files)?;
     row("entries", status.entries.to_string())?;
     row("words", index(&status.lexical))?;
     if let Some(vector) = &status.vector {
@@ -48,6 +58,12 @@ fn print(status: &Status, output: Output) -> Result<(), Failure> {
         "last sync",
         last_sync.map_or_else(|| "never".to_owned(), |time| time.to_string()),
     )?;
+    row("size", format!("{} KiB", status.bytes.div_ceil(1024)))?;
+    match status.writer {
+        None => {}
+        Some(0) => row("writer", "another process writes now".to_owned())?,
+        Some(pid) => row("writer", format!("process {pid} writes now"))?,
+    }
     for link in &status.links {
         output.warning(format_args!("{link}: skipped: link"));
     }

@@ -156,6 +156,39 @@ fn a_held_lock_exits_with_4() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn who_is_told_to_end_ends_in_good_order() {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::{Command, Stdio};
+    for signal in ["-INT", "-TERM"] {
+        let program = Program::of(&[("memory/a.md", "pump")]);
+        program.run(&["index"]).exits(0);
+        let lock = fs::File::options()
+            .write(true)
+            .open(program.path(".memory/lock"))
+            .unwrap();
+        lock.lock().unwrap();
+        let mut child = program
+            .command(&program.root(), &["index"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // It listens for signals before it asks for the lock.
+        let mut line = String::new();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        stderr.read_line(&mut line).unwrap();
+        assert!(line.contains("waiting for "), "{line}");
+        let id = child.id().to_string();
+        let sent = Command::new("kill").args([signal, &id]).status().unwrap();
+        assert!(sent.success());
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
+        drop(lock);
+        program.run(&["index", "--no-wait"]).exits(0);
+    }
+}
+
 #[test]
 fn a_damaged_index_says_what_to_run_and_is_built_anew() {
     let program = Program::of(&[("memory/a.md", "pump")]);

@@ -122,6 +122,16 @@ impl Store {
         Ok(Self { db, id })
     }
 
+    /// Copies this store into an existing, empty folder, under an id of its own.
+    pub(crate) async fn copy(&self, dir: &Path, id: StoreId) -> Result<Self> {
+        let path = dir.join(FILE_NAME);
+        self.db.copy_to(&path).await?;
+        let db = Database::open(path, options(false)).await?;
+        db.write(move |tx| write::set_meta(tx, "store", &id.to_string()))
+            .await?;
+        Ok(Self { db, id })
+    }
+
     /// Opens the store that the manifest names.
     pub(crate) async fn open(dir: &Path, id: StoreId, read_only: bool) -> Result<Self> {
         let path = dir.join(FILE_NAME);

@@ -1,7 +1,6 @@
 //! Gives entries their vectors: those that are known already first, then new ones from the embedder.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 
 use memory_api::{ContentHash, Embedder, ErrorKind, Matrix, Result, Role};
 
@@ -210,7 +209,7 @@ impl Syncer<'_> {
             &by_meaning.changes(store),
             &*by_meaning.index,
             limits,
-            |_| {},
+            |_| true,
         )
         .await
     }
@@ -219,10 +218,6 @@ impl Syncer<'_> {
         store
             .pending(self.options.namespace.clone(), after, PAGE)
             .await
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.request.cancel.load(Ordering::Relaxed)
     }
 }
 

@@ -38,6 +38,8 @@ use crate::vectors;
 use scan::{Outcome, Scan, Scanned};
 use target::{Target, is_of_plugin};
 
+/// Names what the documents of a namespace were cut by, in the store.
+const CUT_BY: &str = "cut_by";
 /// Documents per transaction at most.
 const MAX_DOCUMENTS: usize = 256;
 /// Text per transaction, in bytes, after which it is written.
@@ -159,7 +161,6 @@ impl Failure {
 }
 
 /// The pieces a sync works with.
-#[derive(Debug)]
 pub(crate) struct Syncer<'a> {
     pub(crate) options: &'a Options,
     pub(crate) chunkers: &'a [Arc<dyn Chunker>],
@@ -168,13 +169,21 @@ pub(crate) struct Syncer<'a> {
     pub(crate) model: Option<&'a Model>,
     pub(crate) clock: &'a dyn Clock,
     pub(crate) request: &'a SyncRequest,
+    /// Is called when what the manifest names may be another generation.
+    pub(crate) published: &'a (dyn Fn() + Sync),
 }
 
 impl Syncer<'_> {
     pub(crate) async fn run(&self) -> Result<SyncReport> {
         let discovery = Discovery::new(self.options)?;
         state_dir::prepare(&self.options.state_dir, &discovery)?;
-        let lock = self.lock().await?;
+        let Some(lock) = self.lock().await? else {
+            return Ok(SyncReport {
+                workspace: discovery.workspace().display().to_string(),
+                cancelled: true,
+                ..SyncReport::default()
+            });
+        };
         let report = self.build_and_heal(&discovery).await;
         drop(lock);
         report
@@ -220,16 +229,17 @@ impl Syncer<'_> {
         result.and(closed).map(|()| report)
     }
 
-    async fn lock(&self) -> Result<WriterLock> {
+    /// Returns the writer lock, or nothing when the sync was stopped while it waited.
+    async fn lock(&self) -> Result<Option<WriterLock>> {
         let holder = match WriterLock::try_take(&self.options.state_dir)? {
-            Ok(lock) => return Ok(lock),
+            Ok(lock) => return Ok(Some(lock)),
             Err(holder) => holder,
         };
         if self.request.wait == LockWait::Refuse {
             return Err(holder.into_error());
         }
         self.progress(Phase::Waiting, 0, u64::from(holder.pid.unwrap_or(0)));
-        WriterLock::take(&self.options.state_dir).await
+        WriterLock::take(&self.options.state_dir, Arc::clone(&self.request.cancel)).await
     }
 
     async fn fill(
@@ -239,11 +249,14 @@ impl Syncer<'_> {
         report: &mut SyncReport,
     ) -> Result<()> {
         self.documents(discovery, &target.store, report).await?;
+        if !self.is_cancelled() {
+            self.words(target).await?;
+        }
+        report.cancelled = self.is_cancelled();
         if report.cancelled && target.unpublished {
             // Half a generation is not published; the next sync begins it again.
             return Ok(());
         }
-        self.words(target).await?;
         let namespace = || self.options.namespace.clone();
         self.find_by_meaning(target, &mut report.warnings).await?;
         if let Some(reason) = &target.no_meaning {
@@ -259,6 +272,7 @@ impl Syncer<'_> {
         store
             .set_meta(self.key("workspace"), report.workspace.clone())
             .await?;
+        store.set_meta(self.key(CUT_BY), self.cut_by()).await?;
         if target.unpublished {
             generation::sync_names(self.options)?;
             target.manifest.publish(&self.options.state_dir)?;
@@ -277,6 +291,8 @@ impl Syncer<'_> {
         store
             .set_meta(self.key("last_sync"), now.0.to_string())
             .await?;
+        // Who reads in this process goes on with what is live now.
+        (self.published)();
         // The sync is done; a folder that stays is removed by the next one.
         if let Err(err) = generation::remove_others(self.options, Some(&target.manifest)) {
             report.warnings.push(err.to_string());
@@ -314,6 +330,7 @@ impl Syncer<'_> {
         };
         feed::catch_up(&words, lexical, self.lexical.plugin.limits, |done| {
             self.progress(Phase::Words, done, total);
+            !self.is_cancelled()
         })
         .await
     }
@@ -398,7 +415,7 @@ impl Syncer<'_> {
                 n_bytes = 0;
             }
         }
-        report.cancelled = self.request.cancel.load(Ordering::Relaxed);
+        report.cancelled = self.is_cancelled();
         if done < total && !report.cancelled {
             return Err(Error::new(
                 ErrorKind::Internal,
@@ -420,6 +437,10 @@ impl Syncer<'_> {
             return Ok(());
         }
         store.apply(self.options.namespace.clone(), changes).await
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.request.cancel.load(Ordering::Relaxed)
     }
 
     /// What the store keeps of a sync, it keeps for each namespace.

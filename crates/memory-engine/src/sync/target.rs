@@ -6,7 +6,7 @@ use memory_api::{
     Embedder, Error, ErrorKind, LexicalIndex, Result, Seq, StoreId, VectorIndex, Watermark,
 };
 
-use super::Syncer;
+use super::{CUT_BY, Syncer, scan};
 use crate::background::Background;
 use crate::embedding::{Model, other_space};
 use crate::feed::{self, Meaning, Standing, Words};
@@ -14,7 +14,7 @@ use crate::generation::{self, Live, Slot};
 use crate::manifest::{IndexFolder, Manifest};
 use crate::search::degraded;
 use crate::state_dir;
-use crate::store::Store;
+use crate::store::{Change, Store};
 use crate::vectors::{self, Vectors};
 
 /// The store and the indexes a sync fills.
@@ -56,6 +56,13 @@ impl ByMeaning {
 }
 
 impl Target {
+    /// Removes documents of a namespace.
+    async fn without(self, namespace: String, docs: Vec<i64>) -> Result<Self> {
+        let changes = docs.into_iter().map(|doc| Change::Remove { doc }).collect();
+        self.store.apply(namespace, changes).await?;
+        Ok(self)
+    }
+
     pub(super) async fn close(&self) -> Result<()> {
         self.store.close().await;
         let mut result = self.lexical.close().await;
@@ -109,16 +116,24 @@ impl Syncer<'_> {
         generation::remove_others(self.options, manifest.as_ref())?;
         let number = generation::next_number(self.options, manifest.as_ref())?;
         let Some(manifest) = manifest else {
-            return self.new_target(number).await;
+            return self.new_target(number, None).await;
         };
         if anew {
-            self.warn_of_namespaces(manifest, warnings).await;
-            return self.new_target(number).await;
+            return self.target_from_files(number, manifest).await;
         }
         let live = Live::open(self.options, self.lexical, self.vector, manifest).await?;
         if let Err(err) = self.check_workspace(&live.store).await {
             live.close().await?;
             return Err(err);
+        }
+        let was_cut_by = live.store.meta(self.key(CUT_BY)).await?;
+        if was_cut_by.is_some_and(|was| was != self.cut_by()) {
+            // What is live answers as it is until all of it is cut anew.
+            warnings
+                .push("documents are cut in another way now; the index is built anew".to_owned());
+            let target = self.new_target(number, Some(&live.store)).await;
+            live.close().await?;
+            return target;
         }
         let Live {
             mut manifest,
@@ -126,7 +141,7 @@ impl Syncer<'_> {
             lexical,
             vector,
             vectors,
-            background: _,
+            ..
         } = live;
         if let Some(vectors) = vectors {
             vectors.close().await;
@@ -151,9 +166,10 @@ impl Syncer<'_> {
         })
     }
 
-    async fn new_target(&self, number: u64) -> Result<Target> {
+    /// Begins a new generation, from nothing or from a copy of a store.
+    async fn new_target(&self, number: u64, copied: Option<&Store>) -> Result<Target> {
         let id = StoreId(self.clock.random());
-        let (store_folder, store) = generation::new_store(self.options, number, id).await?;
+        let (store_folder, store) = generation::new_store(self.options, number, id, copied).await?;
         let (folder, lexical) = generation::new_lexical(self.options, self.lexical, number).await?;
         Ok(Target {
             number,
@@ -360,24 +376,41 @@ impl Syncer<'_> {
         }
     }
 
-    /// A new generation is built from the files of this namespace; others sharing the folder have to build theirs again.
-    async fn warn_of_namespaces(&self, manifest: Manifest, warnings: &mut Vec<String>) {
-        // A generation that cannot be opened has nothing to lose.
+    /// Begins a new generation from the files of this namespace; what others have in the live store is taken over.
+    async fn target_from_files(&self, number: u64, manifest: Manifest) -> Result<Target> {
+        // A generation that cannot be opened has nothing to take over.
         let Ok(live) = Live::open(self.options, self.lexical, None, manifest).await else {
-            return;
+            return self.new_target(number, None).await;
         };
-        let namespace = self.options.namespace.clone();
-        if live
-            .store
-            .has_other_namespace(namespace)
-            .await
-            .unwrap_or(false)
-        {
-            warnings.push(
-                "other namespaces are missing from the new index until their next sync".to_owned(),
-            );
-        }
+        let target = match self.others_of(&live.store).await {
+            Ok(Some(known)) => match self.new_target(number, Some(&live.store)).await {
+                Ok(target) => target.without(self.options.namespace.clone(), known).await,
+                Err(err) => Err(err),
+            },
+            Ok(None) => self.new_target(number, None).await,
+            Err(err) => Err(err),
+        };
         // The old generation is replaced; how its closing went matters to nobody.
         drop(live.close().await);
+        match target {
+            // Nor can one be taken over that is damaged.
+            Err(err) if err.kind() == ErrorKind::Corrupt => self.new_target(number, None).await,
+            target => target,
+        }
+    }
+
+    /// Returns the documents of this namespace, if the store holds others besides.
+    async fn others_of(&self, store: &Store) -> Result<Option<Vec<i64>>> {
+        let namespace = || self.options.namespace.clone();
+        if !store.has_other_namespace(namespace()).await? {
+            return Ok(None);
+        }
+        let known = store.known_documents(namespace()).await?;
+        Ok(Some(known.into_values().map(|known| known.doc).collect()))
+    }
+
+    /// Names what cuts documents, in the store.
+    pub(super) fn cut_by(&self) -> String {
+        scan::cut_by(self.chunkers).to_string()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::executor::block_on;
-use memory::{LockWait, Query, SyncReport, SyncRequest};
+use memory::{LockWait, Phase, Query, SyncReport, SyncRequest};
 use memory_api::ErrorKind;
 use serde_json::json;
 
@@ -216,8 +216,130 @@ fn another_cut_reaches_unchanged_files() {
     let notes = notes.with("chunker.markdown.split", "block");
     let report = notes.index();
     assert_eq!((report.updated, report.entries), (1, 2));
-    assert_eq!(counts(&notes.index()), [0, 0, 1, 0]);
+    assert_eq!(
+        report.warnings,
+        ["documents are cut in another way now; the index is built anew"]
+    );
+    let report = notes.index();
+    assert_eq!((counts(&report), report.warnings), ([0, 0, 1, 0], vec![]));
     assert_eq!(notes.search("pump").len(), 2);
+}
+
+#[test]
+fn what_is_live_answers_until_all_is_cut_anew() {
+    let notes = Notes::new();
+    for n in 0..9 {
+        notes.write(
+            &format!("notes/{n}.md"),
+            "# Day\n\nfirst pump\n\nsecond pump\n",
+        );
+    }
+    notes.index();
+    let reader = notes.open();
+    let found = || {
+        let all = Query::new("pump").everything(100);
+        block_on(reader.search(&all)).unwrap().results.len()
+    };
+    assert_eq!(found(), 9);
+    let notes = notes.with("chunker.markdown.split", "block");
+    let cancel = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&cancel);
+    let stopped = SyncRequest {
+        cancel,
+        progress: Some(Arc::new(move |progress| {
+            if progress.phase == Phase::Words {
+                flag.store(true, Ordering::Relaxed);
+            }
+        })),
+        ..SyncRequest::default()
+    };
+    // All is cut and the words are fed, but nothing is published.
+    assert!(notes.index_with(&stopped).unwrap().cancelled);
+    assert_eq!(found(), 9);
+    notes.index();
+    assert_eq!(found(), 18);
+    block_on(reader.close()).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_generation_stays_while_somebody_reads_it() {
+    let notes = Notes::of(&[("notes/a.md", "pump")]);
+    notes.index();
+    let reader = notes.open();
+    let found = || {
+        block_on(reader.search(&Query::new("pump")))
+            .unwrap()
+            .results
+            .len()
+    };
+    assert_eq!(found(), 1);
+    let forced = SyncRequest {
+        force: true,
+        ..SyncRequest::default()
+    };
+    let is_there = |folder: &str| notes.path(".memory/gen").join(folder).is_dir();
+    notes.index_with(&forced).unwrap();
+    assert!(is_there("1-store") && is_there("1-lexical-fts5") && is_there("2-store"));
+    // The reader goes over to the new one, and the next sync clears away.
+    assert_eq!(found(), 1);
+    notes.index();
+    assert!(!is_there("1-store") && !is_there("1-lexical-fts5") && is_there("2-store"));
+    // Its own sync need not wait for itself.
+    block_on(reader.sync(&forced)).unwrap();
+    assert!(!is_there("2-store") && is_there("3-store"));
+    assert_eq!(found(), 1);
+    block_on(reader.close()).unwrap();
+}
+
+#[test]
+fn who_waits_for_another_writer_can_be_stopped() {
+    let notes = Notes::of(&[("notes/a.md", "basalt")]);
+    notes.index();
+    let lock = fs::File::options()
+        .write(true)
+        .open(notes.path(".memory/lock"))
+        .unwrap();
+    lock.lock().unwrap();
+    let cancel = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&cancel);
+    let request = SyncRequest {
+        cancel,
+        progress: Some(Arc::new(move |_| flag.store(true, Ordering::Relaxed))),
+        ..SyncRequest::default()
+    };
+    assert!(notes.index_with(&request).unwrap().cancelled);
+}
+
+#[test]
+fn status_compares_the_files_with_the_index_and_names_the_writer() {
+    let notes = Notes::of(&[
+        ("notes/same.md", "basalt"),
+        ("notes/changed.md", "gypsum"),
+        ("notes/gone.md", "slate"),
+    ]);
+    let drift = |notes: &Notes| {
+        let drift = notes.status().drift;
+        [drift.new, drift.changed, drift.removed]
+    };
+    assert_eq!(drift(&notes), [3, 0, 0]);
+    notes.index();
+    assert_eq!(drift(&notes), [0, 0, 0]);
+    notes.write("notes/changed.md", "gypsum and marble");
+    notes.write("notes/new.md", "granite");
+    notes.remove("notes/gone.md");
+    assert_eq!(drift(&notes), [1, 1, 1]);
+    let status = notes.status();
+    assert_eq!(status.writer, None);
+    // A store of no entry has a page or more.
+    assert!(status.bytes > 4096, "{}", status.bytes);
+    let lock = fs::File::options()
+        .write(true)
+        .open(notes.path(".memory/lock"))
+        .unwrap();
+    lock.lock().unwrap();
+    fs::write(notes.path(".memory/lock"), "4711\n").unwrap();
+    assert_eq!(notes.status().writer, Some(4711));
 }
 
 #[test]
@@ -563,14 +685,20 @@ fn namespaces_share_a_state_folder_without_meeting() {
         .with("documents.include", json!(["notes/*.md"]));
     assert_eq!(counts(&notes.index()), [0, 0, 1, 0]);
     assert_eq!(notes.found("pump"), ["notes/a.md"]);
-    let report = notes
-        .index_with(&SyncRequest {
-            force: true,
-            ..SyncRequest::default()
-        })
-        .unwrap();
-    assert_eq!(
-        report.warnings,
-        ["other namespaces are missing from the new index until their next sync"]
-    );
+    // A rebuild of one takes over what the other has.
+    notes.write("notes/a.md", "anchor");
+    notes.remove("others/b.md");
+    let forced = SyncRequest {
+        force: true,
+        ..SyncRequest::default()
+    };
+    let report = notes.index_with(&forced).unwrap();
+    assert_eq!((counts(&report), report.warnings), ([1, 0, 0, 0], vec![]));
+    assert_eq!(notes.found("anchor pump"), ["notes/a.md"]);
+    let other = notes
+        .with("namespace", "other")
+        .with("documents.include", json!(["others/*.md"]));
+    assert_eq!(other.found("pump"), ["others/b.md"]);
+    assert_eq!(counts(&other.index()), [0, 0, 0, 1]);
+    assert!(other.search("pump").is_empty());
 }
