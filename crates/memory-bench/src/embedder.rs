@@ -75,7 +75,7 @@ fn throughput(texts: &[&str], report: &mut Report) -> Result<()> {
     report.ratio(
         format!("embedder: {BATCH} texts, one by one / in one call"),
         paired_ratio(&wall(&singles), &wall(&batches)),
-        Aim::AtLeast(1.5),
+        Aim::AtLeast(1.8),
     );
     Ok(())
 }
@@ -90,7 +90,7 @@ fn memory(report: &mut Report) {
     report.ratio(
         "embedder: peak memory / 1 MB",
         megabytes,
-        Aim::AtMost(400.0),
+        Aim::AtMost(250.0),
     );
 }
 
@@ -109,7 +109,7 @@ fn first_vector(report: &mut Report) -> Result<()> {
     report.ratio(
         "embedder: first vector / reading the model file",
         paired_ratio(&first, &read),
-        Aim::AtMost(30.0),
+        Aim::AtMost(15.0),
     );
     Ok(())
 }

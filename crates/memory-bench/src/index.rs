@@ -38,19 +38,13 @@ const SIZES: &[Size] = &[
         n: 10_000,
         name: "10,000",
         n_queries: 51,
-        aims: [
-            ("flat", Aim::AtMost(2.0)),
-            ("sqlite-vec", Aim::AtMost(10.0)),
-        ],
+        aims: [("flat", Aim::AtMost(1.3)), ("sqlite-vec", Aim::AtMost(7.0))],
     },
     Size {
         n: 100_000,
         name: "100,000",
         n_queries: 21,
-        aims: [
-            ("flat", Aim::AtMost(2.0)),
-            ("sqlite-vec", Aim::AtMost(10.0)),
-        ],
+        aims: [("flat", Aim::AtMost(1.3)), ("sqlite-vec", Aim::AtMost(5.0))],
     },
 ];
 

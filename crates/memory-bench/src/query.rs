@@ -144,7 +144,7 @@ fn cold(
     report.ratio(
         "query: cold hybrid, known question / cold words only",
         paired_ratio(&known, &words),
-        Aim::AtMost(3.0),
+        Aim::AtMost(2.0),
     );
     Ok(())
 }
@@ -291,12 +291,12 @@ fn warm(
     report.ratio(
         "query: warm hybrid, known question / both legs",
         paired_ratio(&known, &legs),
-        Aim::AtMost(3.0),
+        Aim::AtMost(6.0),
     );
     report.ratio(
         "query: warm hybrid, new question / embedding and both legs",
         paired_ratio(&new, &once.sum(true)),
-        Aim::AtMost(2.0),
+        Aim::AtMost(1.6),
     );
     Ok(())
 }
