@@ -92,9 +92,7 @@ impl Searcher<'_> {
         let by_meaning = match by_meaning {
             Ok(by_meaning) => by_meaning,
             Err(err) => {
-                response
-                    .degraded
-                    .push(degraded("vector", &with_remedy(err)));
+                response.degraded.push(degraded("vector", &err));
                 None
             }
         };
@@ -199,7 +197,7 @@ impl Searcher<'_> {
             embedder: embedder_info,
             lacks: self.lacks_vectors().await?,
         };
-        if index.stats().await?.n_entries == 0 {
+        if index.stats().await.map_err(with_remedy)?.n_entries == 0 {
             return Ok(Some(found));
         }
         let text = &question.query.text;
@@ -213,7 +211,7 @@ impl Searcher<'_> {
         }
         let mut query = VectorQuery::new(&found.vector, within(question.k, meaning.limits));
         query.allowed = question.allowed;
-        found.hits = index.search(&query).await?;
+        found.hits = index.search(&query).await.map_err(with_remedy)?;
         Ok(Some(found))
     }
 
@@ -434,7 +432,7 @@ impl ByMeaning {
     }
 }
 
-/// A plugin knows that its file is damaged, not how a person gets a new one.
+/// An index knows that its file is damaged, not how a person gets a new one.
 pub(crate) fn with_remedy(err: Error) -> Error {
     if err.kind() == ErrorKind::Corrupt {
         err.with_hint("run `memory index --force` to build the index anew from your files")

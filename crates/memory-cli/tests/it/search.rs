@@ -285,6 +285,22 @@ fn without_its_model_it_answers_by_words_and_says_what_to_run() {
 }
 
 #[test]
+fn a_damaged_model_says_how_to_get_it_again() {
+    let program = Program::of(&[("memory/a.md", "the pump stands in the cellar")]).with_models();
+    program.run(&["index"]).exits(0);
+    let cache = program.root().parent().unwrap().join("cache");
+    let models = cache.join("memory/models");
+    fs::create_dir_all(&models).unwrap();
+    fs::write(models.join("multilingual-e5-small-q4_0.gguf"), "no model").unwrap();
+    let program = program.env("XDG_CACHE_HOME", cache.to_str().unwrap());
+    let run = program.run(&["search", "pump"]).exits(0);
+    assert!(run.stdout.starts_with("memory/a.md"), "{}", run.stdout);
+    let remedy =
+        "has another length than the catalogue says; remove it and run `memory model pull`";
+    assert!(run.stderr.contains(remedy), "{}", run.stderr);
+}
+
+#[test]
 fn the_first_search_says_once_what_is_missing() {
     let program =
         Program::of(&[("memory/a.md", "The tide tables are in the chart room.")]).with_meaning();
