@@ -6,6 +6,7 @@ mod reports;
 
 mod fake;
 mod field_reports;
+mod machine;
 mod meaning;
 mod notes;
 mod plugin;
