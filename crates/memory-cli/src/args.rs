@@ -74,6 +74,8 @@ pub(crate) enum Command {
     Get(GetArgs),
     /// Tell what is in the memory and what is missing
     Status,
+    /// Look at each part closely, page by page: green, yellow or red
+    Doctor(DoctorArgs),
     /// Measure how well questions are answered
     #[command(subcommand)]
     Eval(EvalCommand),
@@ -107,6 +109,13 @@ pub(crate) struct IndexArgs {
     /// Do not wait while another process writes: exit with 4
     #[arg(long)]
     pub(crate) no_wait: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DoctorArgs {
+    /// Mend what can be mended without loss: what is built anew is built from your files
+    #[arg(long)]
+    pub(crate) fix: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -6,6 +6,7 @@ use crate::candidates::{self, with_remedy};
 use crate::clock::Clock;
 use crate::contract::ContractReranker;
 use crate::discovery::Discovery;
+use crate::doctor::{self, Doctor, Finding};
 use crate::document;
 use crate::embedding::Model;
 use crate::feed::{self, Standing, Words};
@@ -302,6 +303,30 @@ impl Engine {
             status.compare_embedder(embedder.as_ref().map(|embedder| embedder.space()));
         }
         Ok(status)
+    }
+
+    /// Looks at each part closely, page by page, and says how it is; nothing is changed.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` when the workspace does not exist. What is wrong with the index is no error but a finding.
+    pub async fn examine(&self) -> Result<Vec<Finding>> {
+        let walk = self.discovery()?.walk();
+        let doctor = Doctor {
+            options: &self.options,
+            model: self.meaning.as_ref().map(|(_, model)| model),
+            walk: &walk,
+        };
+        let mut findings = vec![doctor.files()];
+        match self.live().await {
+            Ok(Some(live)) => {
+                findings.push(doctor.folder(Some(&live.manifest)));
+                doctor.index(&live, &mut findings).await;
+            }
+            Ok(None) => findings.push(doctor::no_index()),
+            Err(err) => findings.push(Finding::of_error("store", &err, doctor::FORCE)),
+        }
+        Ok(findings)
     }
 
     /// Returns whether this namespace was ever synced.

@@ -357,15 +357,23 @@ fn is_in_use(dir: &Path) -> bool {
             .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
-/// Removes every generation folder that the manifest does not name and nobody reads. Only the holder of the writer lock may.
-pub(crate) fn remove_others(options: &Options, manifest: Option<&Manifest>) -> Result<()> {
-    let is_live = |relative: &str| {
+/// Returns the generation folders that the manifest does not name.
+pub(crate) fn others(options: &Options, manifest: Option<&Manifest>) -> Result<Vec<String>> {
+    let is_live = |relative: &String| {
         manifest.is_some_and(|live| live.folders().any(|folder| folder == relative))
     };
-    for (name, _) in generations(options)? {
-        let relative = format!("{GENERATIONS}/{name}");
+    let all = generations(options)?.into_iter();
+    Ok(all
+        .map(|(name, _)| format!("{GENERATIONS}/{name}"))
+        .filter(|relative| !is_live(relative))
+        .collect())
+}
+
+/// Removes every generation folder that the manifest does not name and nobody reads. Only the holder of the writer lock may.
+pub(crate) fn remove_others(options: &Options, manifest: Option<&Manifest>) -> Result<()> {
+    for relative in others(options, manifest)? {
         let dir = options.state_dir.join(&relative);
-        if !is_live(&relative) && !is_in_use(&dir) {
+        if !is_in_use(&dir) {
             remove(&dir)?;
         }
     }

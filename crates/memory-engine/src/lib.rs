@@ -12,6 +12,7 @@ mod citation;
 mod clock;
 mod contract;
 pub mod discovery;
+mod doctor;
 mod document;
 mod embedding;
 mod engine;
@@ -35,6 +36,7 @@ mod window;
 
 pub use citation::citation;
 pub use clock::Clock;
+pub use doctor::{Finding, Health};
 pub use engine::{Engine, ReadRequest};
 pub use filter::Filter;
 pub use fusion::{Fusion, Rule, TextScore, VectorScore};

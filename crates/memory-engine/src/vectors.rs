@@ -136,6 +136,11 @@ impl Vectors {
             .await
     }
 
+    /// Returns what is wrong with the file, if anything is.
+    pub(crate) async fn damage(&self) -> Result<Option<String>> {
+        self.db.damage().await
+    }
+
     /// Makes what was put survive a crash of the machine.
     pub(crate) async fn flush(&self) -> Result<()> {
         self.db.flush().await
@@ -185,6 +190,15 @@ pub(crate) fn set_aside(state_dir: &Path, damage: &Error) -> Result<String> {
         "`{FILE_NAME}`: {}; it is kept as `{name}`, and vectors are computed anew",
         damage.message()
     ))
+}
+
+/// Returns how many files were set aside.
+pub(crate) fn n_set_aside(state_dir: &Path) -> usize {
+    let prefix = format!("{FILE_NAME}.damaged-");
+    let entries = std::fs::read_dir(state_dir).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix))
+        .count()
 }
 
 fn number(role: Role) -> i64 {

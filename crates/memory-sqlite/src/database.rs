@@ -142,6 +142,22 @@ impl Database {
         .await
     }
 
+    /// Reads every page and returns what is wrong with the file, if anything is.
+    ///
+    /// # Errors
+    ///
+    /// `Corrupt` when the damage is such that even looking for it fails.
+    pub async fn damage(&self) -> Result<Option<String>> {
+        let path = self.path.display().to_string();
+        self.read(move |conn| {
+            let first: String = conn
+                .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
+                .map_err(sqlite_error)?;
+            Ok((first != "ok").then(|| format!("`{path}` is damaged: {first}")))
+        })
+        .await
+    }
+
     /// Finishes what was accepted, folds the log into the file and ends the threads. Later calls answer `Closed`; closing twice
     /// is no error.
     ///

@@ -1,8 +1,8 @@
 use memory_api::Result;
 use memory_config::{self as config, Citations, SearchConfig, SearchMode};
 use memory_engine::{
-    AskedMode, Engine, Filter, Floor, Fusion, ReadRequest, Rule, SearchRequest, SearchResponse,
-    Status, SyncReport, SyncRequest, TextScore, Threshold, VectorScore, Window,
+    AskedMode, Engine, Filter, Finding, Floor, Fusion, ReadRequest, Rule, SearchRequest,
+    SearchResponse, Status, SyncReport, SyncRequest, TextScore, Threshold, VectorScore, Window,
 };
 
 /// One workspace's memory.
@@ -138,6 +138,15 @@ impl Memory {
     /// See [`Engine::status`].
     pub async fn status(&self) -> Result<Status> {
         self.engine.status().await
+    }
+
+    /// Looks at each part closely, and says how it is.
+    ///
+    /// # Errors
+    ///
+    /// See [`Engine::examine`].
+    pub async fn examine(&self) -> Result<Vec<Finding>> {
+        self.engine.examine().await
     }
 
     /// Returns whether this namespace was ever synced.

@@ -2,6 +2,7 @@
 
 mod completions;
 mod config;
+mod doctor;
 mod eval;
 mod get;
 mod index;
@@ -26,6 +27,7 @@ pub(crate) fn run(args: Args, output: Output) -> Result<Exit, Failure> {
         Command::Index(args) => block_on(index::run(&context, &args, output)),
         Command::Search(args) => block_on(search::run(&context, &args, output)),
         Command::Get(args) => block_on(get::run(&context, &args, output)),
+        Command::Doctor(args) => block_on(doctor::run(&context, &args, output)),
         Command::Status => block_on(status::run(&context, output)),
         Command::Eval(EvalCommand::Run(args)) => block_on(eval::run(&context, &args, output)),
         Command::Config(command) => config::run(&context, &command, output),

@@ -156,6 +156,30 @@ fn a_held_lock_exits_with_4() {
     );
 }
 
+#[test]
+fn the_doctor_says_how_each_part_is_and_mends_what_can_be() {
+    let program = Program::of(&[("memory/a.md", "pump")]);
+    let first = program.run(&["doctor"]).exits(0);
+    assert!(first.stdout.contains("yellow  store"), "{}", first.stdout);
+    program.run(&["doctor", "--fix"]).exits(0);
+    program.write(".memory/gen/1-store/store.db", "no database");
+    let ill = program.run(&["doctor"]).exits(1);
+    assert!(ill.stdout.contains("red     store"), "{}", ill.stdout);
+    assert!(
+        ill.stderr.contains("hint: run `memory index --force`"),
+        "{}",
+        ill.stderr
+    );
+    let mended = program.run(&["doctor", "--fix", "--json"]).exits(0).json();
+    let healths = mended.as_array().unwrap().iter();
+    assert!(
+        healths
+            .map(|finding| &finding["health"])
+            .all(|health| health == "green"),
+        "{mended}"
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn who_is_told_to_end_ends_in_good_order() {

@@ -194,6 +194,23 @@ impl Store {
             .await
     }
 
+    /// Returns what is wrong with the file, if anything is.
+    pub(crate) async fn damage(&self) -> Result<Option<String>> {
+        self.db.damage().await
+    }
+
+    /// Returns the ids above `after` of every namespace, ascending, at most `limit`; `with_vector` leaves out what has none.
+    pub(crate) async fn entry_ids(
+        &self,
+        after: Option<EntryId>,
+        with_vector: bool,
+        limit: usize,
+    ) -> Result<Vec<EntryId>> {
+        self.db
+            .read(move |conn| read::entry_ids(conn, after, with_vector, limit))
+            .await
+    }
+
     /// Closes the database.
     pub async fn close(&self) {
         self.db.close().await;

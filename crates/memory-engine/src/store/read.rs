@@ -141,6 +141,25 @@ pub(super) fn entries(
     query().map_err(sqlite_error)
 }
 
+pub(super) fn entry_ids(
+    conn: &Connection,
+    after: Option<EntryId>,
+    with_vector: bool,
+    limit: usize,
+) -> Result<Vec<EntryId>> {
+    let query = || -> Sql<Vec<EntryId>> {
+        let after = after.map(|id| id.to_bytes().to_vec()).unwrap_or_default();
+        conn.prepare_cached(
+            "SELECT id FROM entries WHERE id > ?1 AND (?2 = 0 OR vector_seq IS NOT NULL) ORDER BY id LIMIT ?3",
+        )?
+        .query_map(params![after, with_vector, limit.cast_signed()], |row| {
+            row.get(0).map(EntryId::from_bytes)
+        })?
+        .collect()
+    };
+    query().map_err(sqlite_error)
+}
+
 fn entry(row: &Row<'_>) -> Sql<Entry> {
     Ok(Entry {
         id: EntryId::from_bytes(row.get(0)?),

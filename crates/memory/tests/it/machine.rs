@@ -147,7 +147,7 @@ fn run(steps: &[Step]) -> Result<(), TestCaseError> {
                     let file = fs::File::options()
                         .write(true)
                         .open(notes.path(PATHS[*path]));
-                    let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(86_400);
+                    let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_hours(24);
                     file.unwrap().set_modified(long_ago).unwrap();
                 }
             }
