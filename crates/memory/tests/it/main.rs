@@ -7,6 +7,7 @@ mod reports;
 mod doctor;
 mod fake;
 mod field_reports;
+mod format;
 mod machine;
 mod meaning;
 mod notes;
