@@ -17,8 +17,8 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario::new("reranker::answer_is_a_subset_without_repeats", |subject| {
         every_answer(subject, answer_is_a_subset_without_repeats)
     }),
-    Scenario::new("reranker::scores_are_finite", |subject| {
-        every_answer(subject, scores_are_finite)
+    Scenario::new("reranker::scores_are_0_to_1", |subject| {
+        every_answer(subject, scores_are_0_to_1)
     }),
     Scenario::new("reranker::best_come_first", |subject| {
         every_answer(subject, best_come_first)
@@ -96,11 +96,11 @@ fn answer_is_a_subset_without_repeats(candidates: &[Candidate<'_>], ranked: &[Ra
     Ok(())
 }
 
-fn scores_are_finite(_: &[Candidate<'_>], ranked: &[Ranked]) -> Outcome {
+fn scores_are_0_to_1(_: &[Candidate<'_>], ranked: &[Ranked]) -> Outcome {
     for Ranked { index, score } in ranked {
         ensure!(
-            score.is_none_or(f32::is_finite),
-            "the score of candidate {index} is not finite: {score:?}"
+            score.is_none_or(|score| (0.0..=1.0).contains(&score)),
+            "the score of candidate {index} is not from 0 to 1: {score:?}"
         );
     }
     Ok(())

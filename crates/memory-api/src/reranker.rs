@@ -39,7 +39,7 @@ pub struct Ranked {
 /// 1. The answer is a permutation or a subset of the candidates, without repeats.
 ///    \[`reranker::answer_is_a_subset_without_repeats`\]
 /// 2. It is best first. Scores, where it gives some, are 0 to 1 (a model's logits go through a sigmoid), and none is higher than one before it.
-///    \[`reranker::scores_are_finite`\] \[`reranker::best_come_first`\]
+///    \[`reranker::scores_are_0_to_1`\] \[`reranker::best_come_first`\]
 /// 3. No candidates give an empty answer, one candidate itself. \[`reranker::no_candidates_give_nothing`\]
 ///    \[`reranker::one_candidate_stays`\]
 /// 4. Any text and any query are answered: empty, huge, emoji, right-to-left, control characters.

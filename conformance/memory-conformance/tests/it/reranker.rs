@@ -82,11 +82,17 @@ impl Reranker for Broken {
                     ranked.score = Some(f32::NAN);
                 }
             }
+            "gives_logits" => {
+                for ranked in &mut ranked {
+                    ranked.score = Some(-2.0);
+                }
+            }
             "divides_by_the_range" => {
                 let scores = || candidates.iter().map(|candidate| candidate.score);
-                let range = scores().fold(0.0, f32::max) - scores().fold(1.0, f32::min);
+                let lowest = scores().fold(1.0, f32::min);
+                let range = scores().fold(0.0, f32::max) - lowest;
                 for ranked in &mut ranked {
-                    ranked.score = ranked.score.map(|score| score / range);
+                    ranked.score = ranked.score.map(|score| (score - lowest) / range);
                 }
             }
             "worst_first" => ranked.reverse(),
@@ -141,12 +147,17 @@ const FAULTS: &[(&str, &str, &str)] = &[
     ),
     (
         "not_a_number",
-        "reranker::scores_are_finite",
-        "not finite: Some(NaN)",
+        "reranker::scores_are_0_to_1",
+        "not from 0 to 1: Some(NaN)",
+    ),
+    (
+        "gives_logits",
+        "reranker::scores_are_0_to_1",
+        "not from 0 to 1: Some(-2.0)",
     ),
     (
         "divides_by_the_range",
-        "reranker::scores_are_finite",
+        "reranker::scores_are_0_to_1",
         "equal scores",
     ),
     (

@@ -3,12 +3,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::executor::block_on;
 use memory_api::{
-    Batch, Capabilities, Capability, Chunked, Chunker, Document, DraftEntry, EntryId, ErrorKind,
-    Factory, Fingerprint, Hit, Identity, IndexStats, LexicalIndex, LexicalOp, LexicalQuery, Limits,
-    OpenContext, Opening, Plugin, Projection, Result, Seq, StoreId, Watermark,
+    Batch, Candidate, Capabilities, Capability, Chunked, Chunker, Document, DraftEntry, EntryId,
+    ErrorKind, Factory, Fingerprint, Hit, Identity, IndexStats, LexicalIndex, LexicalOp,
+    LexicalQuery, Limits, OpenContext, Opening, Plugin, Projection, Ranked, Reranker, Result, Seq,
+    StoreId, Watermark,
 };
 
-use crate::contract::{ContractChunker, ContractLexical};
+use crate::contract::{ContractChunker, ContractLexical, ContractReranker};
 
 /// A test double: answers what it was told to.
 #[derive(Debug, Default)]
@@ -267,4 +268,58 @@ fn a_wrong_cut_names_the_chunker_and_the_document() {
         Arc::new(Cutter(vec![DraftEntry::new("水泵", 0..6)])),
     );
     assert_eq!(chunker.chunk(&document).unwrap().entries.len(), 1);
+}
+
+/// A test double: a reranker that says these places.
+#[derive(Debug)]
+struct Says(Vec<Ranked>);
+
+impl Identity for Says {
+    fn fingerprint(&self) -> Fingerprint {
+        Fingerprint("says".to_owned())
+    }
+}
+
+#[async_trait]
+impl Reranker for Says {
+    async fn rerank(&self, _: &str, _: &[Candidate<'_>]) -> Result<Vec<Ranked>> {
+        Ok(self.0.clone())
+    }
+}
+
+#[test]
+fn a_reranker_that_breaks_its_contract_is_named() {
+    let candidates = [1, 2].map(|n| Candidate::new(EntryId::from_bytes([n; 16]), "pump", 0.5));
+    let say = |places: &[(usize, Option<f32>)]| {
+        let places = places.iter().map(|(index, score)| Ranked {
+            index: *index,
+            score: *score,
+        });
+        let reranker = ContractReranker::new("says", Arc::new(Says(places.collect())));
+        block_on(reranker.rerank("pump", &candidates))
+    };
+    let fine: [&[_]; 4] = [
+        &[],
+        &[(1, None), (0, None)],
+        &[(1, Some(1.0)), (0, Some(1.0))],
+        &[(0, Some(0.5)), (1, Some(0.0))],
+    ];
+    for places in fine {
+        assert_eq!(say(places).unwrap().len(), places.len());
+    }
+    let broken: [(&[_], &str); 5] = [
+        (&[(2, None)], "names no candidate"),
+        (&[(0, None), (0, None)], "named before"),
+        (&[(0, Some(1.5))], "from 0 to 1"),
+        (&[(0, Some(f32::NAN))], "from 0 to 1"),
+        (&[(0, Some(0.2)), (1, Some(0.3))], "higher than one before"),
+    ];
+    for (places, says) in broken {
+        let err = say(places).unwrap_err();
+        assert_eq!(
+            (err.kind(), err.plugin()),
+            (ErrorKind::Internal, Some("says"))
+        );
+        assert!(err.message().contains(says), "{err}");
+    }
 }
