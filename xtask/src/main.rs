@@ -1,6 +1,7 @@
 //! `cargo xtask COMMAND`: what the maintainers run. Each command is a module.
 
 mod bench;
+mod crash;
 mod demo;
 mod eval;
 mod prepare;
@@ -25,9 +26,11 @@ usage: cargo xtask COMMAND
   eval      measure retrieval on the sets in $EVAL_DIR:
             [--split section|block|both] [--mode lexical|vector|hybrid|all] [--set NAME]...
   bench     time what users wait for: meaning
+  crash     let a process die at every step of a sync and at seeded moments, and compare what it leaves:
+            [--rounds N] [--seed N]
 ";
 
-/// A floor or an aim was missed.
+/// A floor or an aim was missed, or a death left what it should not.
 const GATE_FAILED: u8 = 5;
 
 fn main() -> ExitCode {
@@ -58,6 +61,7 @@ fn run(command: &str, args: &[String]) -> Result<bool> {
         "demo" => demo::run(&shell)?,
         "eval" => return eval::run(&shell, args),
         "bench" => return bench::run(&shell, args),
+        "crash" => return crash::run(&shell, args),
         _ => {
             say(USAGE);
             return Err(format!("unknown command `{command}`").into());

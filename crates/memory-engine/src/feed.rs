@@ -4,6 +4,7 @@ use memory_api::{Batch, LexicalOp, Limits, Projection, Result, Role, Seq, Vector
 
 use crate::background::Background;
 use crate::embedding::is_zero;
+use crate::failpoint::step;
 use crate::store::{Store, VectorChange};
 use crate::vectors::Vectors;
 
@@ -181,12 +182,16 @@ pub(crate) async fn catch_up<Op: Send + 'static>(
         }
         let mut stopped = false;
         if batch.through > after {
+            step("before_apply");
             index.apply(&batch).await?;
+            step("batch_applied");
             after = batch.through;
             stopped = !go_on(done);
         }
         if page.is_last || stopped {
-            return index.flush().await;
+            index.flush().await?;
+            step("index_flushed");
+            return Ok(());
         }
     }
 }

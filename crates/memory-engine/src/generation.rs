@@ -11,6 +11,7 @@ use crate::background::Background;
 use crate::contract::{
     ContractChunker, ContractDecay, ContractLexical, ContractReranker, ContractVector,
 };
+use crate::failpoint::step;
 use crate::feed::Meaning;
 use crate::manifest::{IndexFolder, Manifest, StoreFolder, VectorFolder, io_error, sync_dir};
 use crate::options::{Options, Part};
@@ -277,6 +278,7 @@ pub(crate) async fn new_store(
         Some(store) => store.copy(&dir, id).await?,
         None => Store::create(&dir, id).await?,
     };
+    step("store_made");
     Ok((StoreFolder { dir: name, id }, store))
 }
 
@@ -328,6 +330,7 @@ fn new_dir(options: &Options, name: &str) -> Result<(String, PathBuf)> {
     let dir = options.state_dir.join(&relative);
     remove(&dir)?;
     fs::create_dir_all(&dir).map_err(|err| io_error(&err, "create", &dir))?;
+    step("folder_made");
     Ok((relative, dir))
 }
 
@@ -374,7 +377,9 @@ pub(crate) fn remove_others(options: &Options, manifest: Option<&Manifest>) -> R
     for relative in others(options, manifest)? {
         let dir = options.state_dir.join(&relative);
         if !is_in_use(&dir) {
+            step("before_folder_removed");
             remove(&dir)?;
+            step("folder_removed");
         }
     }
     Ok(())

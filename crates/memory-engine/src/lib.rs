@@ -16,6 +16,10 @@ mod doctor;
 mod document;
 mod embedding;
 mod engine;
+#[cfg(feature = "failpoints")]
+pub mod failpoint;
+#[cfg(not(feature = "failpoints"))]
+mod failpoint;
 mod feed;
 mod file;
 mod filter;

@@ -5,6 +5,7 @@ use std::path::Path;
 use memory_api::{EmbeddingSpace, Error, ErrorKind, Fingerprint, Result, StoreId};
 use serde::{Deserialize, Serialize};
 
+use crate::failpoint::step;
 use crate::file::open_regular;
 
 /// The version of what lies in the state folder.
@@ -135,7 +136,9 @@ impl Manifest {
             file.write_all(&bytes)?;
             file.write_all(b"\n")?;
             file.sync_all()?;
+            step("manifest_written");
             fs::rename(&temporary, &path)?;
+            step("manifest_renamed");
             sync_dir(state_dir)
         };
         write().map_err(|err| io_error(&err, "write", &path))

@@ -8,6 +8,7 @@ use super::target::{ByMeaning, Target};
 use super::{Phase, SyncReport, Syncer};
 use crate::background::Background;
 use crate::embedding::key;
+use crate::failpoint::step;
 use crate::feed;
 use crate::search::degraded;
 use crate::store::{Pending, Store};
@@ -85,6 +86,7 @@ impl Syncer<'_> {
                 self.options.max_cached_vectors,
             )
             .await?;
+        step("vectors_evicted");
         vectors.flush().await
     }
 
@@ -167,6 +169,7 @@ impl Syncer<'_> {
         }
         if !assigned.is_empty() {
             store.assign_vectors(assigned).await?;
+            step("known_vectors_assigned");
         }
         Ok(unknown)
     }
@@ -193,11 +196,14 @@ impl Syncer<'_> {
                 self.clock.now(),
             )
             .await?;
+        step("vectors_put");
         let assigned = texts
             .iter()
             .flat_map(|text| text.entries.iter().map(|entry| (*entry, text.key)))
             .collect();
-        store.assign_vectors(assigned).await
+        store.assign_vectors(assigned).await?;
+        step("vectors_assigned");
+        Ok(())
     }
 
     async fn feed(&self, by_meaning: &ByMeaning, store: &Store) -> Result<()> {
@@ -211,7 +217,9 @@ impl Syncer<'_> {
             limits,
             |_| true,
         )
-        .await
+        .await?;
+        step("meaning_fed");
+        Ok(())
     }
 
     async fn pending(&self, store: &Store, after: i64) -> Result<Vec<Pending>> {

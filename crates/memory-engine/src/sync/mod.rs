@@ -27,6 +27,7 @@ use serde::Serialize;
 use crate::clock::Clock;
 use crate::discovery::{Discovery, strip_components};
 use crate::embedding::Model;
+use crate::failpoint::step;
 use crate::feed::{self, Standing, Words};
 use crate::generation;
 use crate::lock::WriterLock;
@@ -177,6 +178,7 @@ impl Syncer<'_> {
     pub(crate) async fn run(&self) -> Result<SyncReport> {
         let discovery = Discovery::new(self.options)?;
         state_dir::prepare(&self.options.state_dir, &discovery)?;
+        step("state_folder_made");
         let Some(lock) = self.lock().await? else {
             return Ok(SyncReport {
                 workspace: discovery.workspace().display().to_string(),
@@ -184,8 +186,10 @@ impl Syncer<'_> {
                 ..SyncReport::default()
             });
         };
+        step("lock_taken");
         let report = self.build_and_heal(&discovery).await;
         drop(lock);
+        step("sync_done");
         report
     }
 
@@ -273,6 +277,7 @@ impl Syncer<'_> {
             .set_meta(self.key("workspace"), report.workspace.clone())
             .await?;
         store.set_meta(self.key(CUT_BY), self.cut_by()).await?;
+        step("cut_noted");
         if target.unpublished {
             generation::sync_names(self.options)?;
             target.manifest.publish(&self.options.state_dir)?;
@@ -286,6 +291,7 @@ impl Syncer<'_> {
         store
             .prune_tombstones(target.passed_by_all().await?)
             .await?;
+        step("tombstones_pruned");
         report.pending = target.pending(namespace()).await?;
         let now = self.clock.now();
         store
@@ -332,7 +338,9 @@ impl Syncer<'_> {
             self.progress(Phase::Words, done, total);
             !self.is_cancelled()
         })
-        .await
+        .await?;
+        step("words_fed");
+        Ok(())
     }
 
     /// Writes what the scan finds.
@@ -412,6 +420,7 @@ impl Syncer<'_> {
                 store
                     .apply(self.options.namespace.clone(), std::mem::take(&mut changes))
                     .await?;
+                step("documents_applied");
                 n_bytes = 0;
             }
         }
@@ -436,7 +445,9 @@ impl Syncer<'_> {
         if changes.is_empty() {
             return Ok(());
         }
-        store.apply(self.options.namespace.clone(), changes).await
+        store.apply(self.options.namespace.clone(), changes).await?;
+        step("documents_applied");
+        Ok(())
     }
 
     fn is_cancelled(&self) -> bool {

@@ -1,0 +1,63 @@
+//! Ends a process that syncs at each of its steps, and at seeded moments. `cargo xtask crash` builds this with the steps.
+//!
+//! * `parent`: lets children die and compares what they leave.
+//! * `child`: the process that dies.
+//! * `script`: what happens to the files.
+//! * `workspace`: opens a memory and looks at it.
+#![cfg_attr(not(test), deny(unused_crate_dependencies))]
+
+mod child;
+mod parent;
+mod script;
+mod workspace;
+
+// Without its feature only the name is used.
+use memory_engine as _;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+/// An error is for a person to read.
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+const USAGE: &str = "usage: memory-crash ROUNDS SEED
+       memory-crash child DIR SEED (record | step NAME OCCURRENCE | run)";
+
+/// A death left something else than it should.
+const GATE_FAILED: u8 = 5;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match run(&args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(GATE_FAILED),
+        Err(err) => {
+            say(&format!("error: {err}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &[&str]) -> Result<bool> {
+    match args {
+        ["child", dir, seed, "record" | "run"] => child::run(Path::new(dir), seed.parse()?, None)?,
+        ["child", dir, seed, "step", name, n] => {
+            let step = ((*name).to_owned(), n.parse()?);
+            child::run(Path::new(dir), seed.parse()?, Some(step))?;
+        }
+        [rounds, seed] => return parent::run(rounds.parse()?, seed.parse()?),
+        _ => return Err(USAGE.into()),
+    }
+    Ok(true)
+}
+
+#[expect(clippy::print_stderr, reason = "a tool for the terminal")]
+fn say(text: &str) {
+    eprintln!("{text}");
+}
+
+#[expect(clippy::print_stdout, reason = "a tool for the terminal")]
+fn print(text: &str) {
+    println!("{text}");
+}
