@@ -127,8 +127,9 @@ fn let_die(dir: &Path, seed: u64, death: &Death) -> Result<bool> {
 
 /// Uses what is left, finishes it, and holds it against a new index of the same files.
 fn compare(dir: &Path, script: &Script) -> Result<Vec<String>> {
+    let published = dir.join(".memory").join("MANIFEST.json").is_file();
     let memory = workspace::open(dir, ".memory", true)?;
-    workspace::ask_at_once(&memory, script)?;
+    workspace::ask_at_once(&memory, script, published)?;
     write(dir, &script.last())?;
     workspace::sync(&memory, false)?;
     let found = workspace::answers(&memory)?;

@@ -82,13 +82,18 @@ pub(crate) fn answers(memory: &Memory) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Asks right after a death: no error, and no text that no version of its file had.
-pub(crate) fn ask_at_once(memory: &Memory, script: &Script) -> Result<()> {
+/// Asks right after a death: no error, no text that no version of its file had, and no empty answer once something is published.
+pub(crate) fn ask_at_once(memory: &Memory, script: &Script, published: bool) -> Result<()> {
     let versions = script.versions();
+    let mut found_by_words = 0;
     for question in QUESTIONS {
         for mode in MODES {
             let query = Query::new(*question).with_mode(*mode).everything(40);
-            for hit in block_on(memory.search(&query))?.results {
+            let results = block_on(memory.search(&query))?.results;
+            if *mode == AskedMode::Lexical {
+                found_by_words += results.len();
+            }
+            for hit in results {
                 let path = hit.path.trim_start_matches("notes/");
                 let words: BTreeSet<_> = hit.snippet.split_whitespace().collect();
                 let known = versions.get(path).into_iter().flatten();
@@ -98,6 +103,9 @@ pub(crate) fn ask_at_once(memory: &Memory, script: &Script) -> Result<()> {
                 }
             }
         }
+    }
+    if published && found_by_words == 0 {
+        return Err("what is published answers nothing".into());
     }
     Ok(())
 }
