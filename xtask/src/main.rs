@@ -20,7 +20,7 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   prepare   fetch everything that needs the network: sources of dependencies, models
-  test      format, lints, tidy, all tests, documentation; prepares first what is missing, then runs offline
+  test      format, lints, tidy, all tests, documentation, deaths at every step of a sync; prepares first what is missing, then runs offline
   tidy      check the rules of the house: who may import whom, files of plugins, unsafe code
   demo      build, index examples/workspaces, answer a question in English and one in Chinese
   eval      measure retrieval on the sets in $EVAL_DIR:

@@ -1,6 +1,9 @@
 use xshell::{Shell, cmd};
 
-use crate::{Result, prepare, program, say, target};
+use crate::{Result, crash, prepare, program, say, target};
+
+/// How many processes are killed at seeded moments, besides those that die at each step.
+const CRASH_ROUNDS: &str = "30";
 
 /// Runs everything that has to pass: fetches what is missing, offline but for that.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
@@ -35,6 +38,10 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     }
     shell.set_var("RUSTDOCFLAGS", "-D warnings");
     cmd!(shell, "cargo doc --workspace --locked --no-deps").run()?;
+    let rounds = ["--rounds".to_owned(), CRASH_ROUNDS.to_owned()];
+    if !crash::run(shell, &rounds)? {
+        return Err("a process that died left what it should not".into());
+    }
     Ok(())
 }
 
