@@ -5,7 +5,7 @@ use memory_api::{
 };
 use serde::Serialize;
 
-use crate::discovery::Walk;
+use crate::discovery::Discovery;
 use crate::embedding::{Model, other_space};
 use crate::generation::{self, Live, Slot};
 use crate::manifest::Manifest;
@@ -84,34 +84,35 @@ pub(crate) fn no_index() -> Finding {
     Finding::ill("store", Health::Yellow, "no index yet", SYNC)
 }
 
-/// What was walked and what is configured.
+/// Looks at what needs no index.
+pub(crate) fn files(discovery: &Discovery) -> Finding {
+    let mut walk = discovery.walk();
+    let n = walk.by_ref().count();
+    let unreadable = walk.into_remarks().unreadable;
+    match unreadable.as_slice() {
+        [] => Finding::green("files", format!("{n} can be read")),
+        [first, ..] => Finding::ill(
+            "files",
+            Health::Yellow,
+            format!(
+                "{n} can be looked at, {} places cannot, such as `{}`: {}",
+                unreadable.len(),
+                first.path,
+                first.error
+            ),
+            first.error.hint().unwrap_or("check its permissions"),
+        ),
+    }
+}
+
+/// What is configured.
 #[derive(Debug)]
 pub(crate) struct Doctor<'a> {
     pub(crate) options: &'a Options,
     pub(crate) model: Option<&'a Model>,
-    pub(crate) walk: &'a Walk,
 }
 
 impl Doctor<'_> {
-    /// Looks at what needs no index.
-    pub(crate) fn files(&self) -> Finding {
-        let n = self.walk.files.len();
-        match self.walk.unreadable.as_slice() {
-            [] => Finding::green("files", format!("{n} can be read")),
-            [first, ..] => Finding::ill(
-                "files",
-                Health::Yellow,
-                format!(
-                    "{n} can be looked at, {} places cannot, such as `{}`: {}",
-                    self.walk.unreadable.len(),
-                    first.path,
-                    first.error
-                ),
-                first.error.hint().unwrap_or("check its permissions"),
-            ),
-        }
-    }
-
     /// Looks at the folder itself: can it be written, and is something left over in it.
     pub(crate) fn folder(&self, manifest: Option<&Manifest>) -> Finding {
         let dir = &self.options.state_dir;

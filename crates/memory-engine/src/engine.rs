@@ -282,22 +282,28 @@ impl Engine {
     ///
     /// As [`search`](Self::search).
     pub async fn status(&self) -> Result<Status> {
-        let walk = self.discovery()?.walk();
-        let vector = self.vector_part().map(|part| part.plugin.name);
-        let files = Status::of_files(&self.options, self.lexical.plugin.name, vector, &walk);
+        let discovery = self.discovery()?;
+        let namespace = &self.options.namespace;
+        let status = || {
+            let vector = self.vector_part().map(|part| part.plugin.name);
+            Status::new(&self.options, self.lexical.plugin.name, vector)
+        };
         let whole = self
             .on_live(async |live| {
-                files
-                    .clone()
-                    .with_index(live, &self.options.namespace, &walk)
+                status()
+                    .with_files(&discovery, Some(&live.store), namespace)
+                    .await?
+                    .with_index(live, namespace)
                     .await
             })
             .await?;
-        let mut status = whole.unwrap_or_else(|| {
-            let mut status = files;
+        let mut status = if let Some(status) = whole {
+            status
+        } else {
+            let mut status = status().with_files(&discovery, None, namespace).await?;
             status.degraded.push(NO_INDEX.to_owned());
             status
-        });
+        };
         if let Some((_, model)) = &self.meaning {
             let embedder = model.embedder(&self.options).await;
             status.compare_embedder(embedder.as_ref().map(|embedder| embedder.space()));
@@ -311,13 +317,11 @@ impl Engine {
     ///
     /// `NotFound` when the workspace does not exist. What is wrong with the index is no error but a finding.
     pub async fn examine(&self) -> Result<Vec<Finding>> {
-        let walk = self.discovery()?.walk();
         let doctor = Doctor {
             options: &self.options,
             model: self.meaning.as_ref().map(|(_, model)| model),
-            walk: &walk,
         };
-        let mut findings = vec![doctor.files()];
+        let mut findings = vec![doctor::files(&self.discovery()?)];
         match self.live().await {
             Ok(Some(live)) => {
                 findings.push(doctor.folder(Some(&live.manifest)));

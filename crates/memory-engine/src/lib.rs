@@ -10,6 +10,7 @@ mod background;
 mod candidates;
 mod citation;
 mod clock;
+mod comparison;
 mod contract;
 pub mod discovery;
 mod doctor;

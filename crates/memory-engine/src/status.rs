@@ -1,7 +1,8 @@
 use memory_api::{EmbeddingSpace, Error, Projection, Result, Timestamp};
 use serde::Serialize;
 
-use crate::discovery::Walk;
+use crate::comparison::{Compared, Comparison};
+use crate::discovery::Discovery;
 use crate::document::Stamp;
 use crate::embedding::other_space;
 use crate::feed::{self, Source, Standing, Words};
@@ -10,8 +11,8 @@ use crate::lock::WriterLock;
 use crate::options::Options;
 use crate::search::degraded;
 use crate::state_dir;
-use crate::sync::scan::SOURCE;
-use crate::sync::{is_below, namespace_key};
+use crate::store::Store;
+use crate::sync::namespace_key;
 
 /// What is in a memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -118,27 +119,19 @@ impl IndexStatus {
 }
 
 impl Status {
-    /// Tells what is on disk.
-    pub(crate) fn of_files(
-        options: &Options,
-        lexical: &str,
-        vector: Option<&str>,
-        walk: &Walk,
-    ) -> Self {
+    /// Begins with what is configured.
+    pub(crate) fn new(options: &Options, lexical: &str, vector: Option<&str>) -> Self {
         Self {
             workspace: options.workspace.display().to_string(),
             state_dir: options.state_dir.display().to_string(),
             indexed: false,
             documents: 0,
             entries: 0,
-            files: walk.files.len() as u64,
-            drift: Drift {
-                new: walk.files.len() as u64,
-                ..Drift::default()
-            },
+            files: 0,
+            drift: Drift::default(),
             bytes: state_dir::bytes(&options.state_dir),
             writer: WriterLock::holder(&options.state_dir).map(|holder| holder.pid.unwrap_or(0)),
-            links: walk.links.clone(),
+            links: Vec::new(),
             lexical: IndexStatus::empty(lexical),
             vector: vector.map(|plugin| VectorStatus {
                 index: IndexStatus::empty(plugin),
@@ -147,12 +140,37 @@ impl Status {
                 reasons: Vec::new(),
             }),
             last_sync: None,
-            degraded: walk
-                .unreadable
-                .iter()
-                .map(|place| format!("files: {}", place.error))
-                .collect(),
+            degraded: Vec::new(),
         }
+    }
+
+    /// Adds what is on disk, and how it differs from what is in the store, by what a sync would look at first.
+    pub(crate) async fn with_files(
+        mut self,
+        discovery: &Discovery,
+        store: Option<&Store>,
+        namespace: &str,
+    ) -> Result<Self> {
+        let mut comparison = Comparison::new(discovery.walk(), store, namespace);
+        while let Some(compared) = comparison.next().await? {
+            match compared {
+                Compared::Gone(_) => self.drift.removed += 1,
+                Compared::File(found, known) => {
+                    self.files += 1;
+                    match (known, std::fs::symlink_metadata(&found.absolute)) {
+                        (None, _) => self.drift.new += 1,
+                        (Some(known), Ok(metadata)) if Stamp::of(&metadata) == known.stamp => {}
+                        (Some(_), _) => self.drift.changed += 1,
+                    }
+                }
+            }
+        }
+        let remarks = comparison.into_remarks();
+        self.links = remarks.links;
+        let unreadable = remarks.unreadable.iter();
+        self.degraded
+            .extend(unreadable.map(|place| format!("files: {}", place.error)));
+        Ok(self)
     }
 
     /// Says of an embedder that is not there, or is another one than the entries were embedded with, so.
@@ -176,14 +194,8 @@ impl Status {
     }
 
     /// Adds what is in the store and the index.
-    pub(crate) async fn with_index(
-        mut self,
-        live: &Live,
-        namespace: &str,
-        walk: &Walk,
-    ) -> Result<Self> {
+    pub(crate) async fn with_index(mut self, live: &Live, namespace: &str) -> Result<Self> {
         self.indexed = true;
-        self.drift = drift(live, namespace, walk).await?;
         let counts = live.store.counts(namespace.to_owned()).await?;
         self.documents = counts.n_documents;
         self.entries = counts.n_entries;
@@ -222,29 +234,4 @@ impl Status {
         self.vector = Some(status);
         Ok(self)
     }
-}
-
-/// Compares what a sync would look at first.
-async fn drift(live: &Live, namespace: &str, walk: &Walk) -> Result<Drift> {
-    let mut known = live.store.known_documents(namespace.to_owned()).await?;
-    let mut drift = Drift::default();
-    for found in &walk.files {
-        let name = (SOURCE.to_owned(), found.path.clone());
-        match (
-            known.remove(&name),
-            std::fs::symlink_metadata(&found.absolute),
-        ) {
-            (None, _) => drift.new += 1,
-            (Some(known), Ok(metadata)) if Stamp::of(&metadata) == known.stamp => {}
-            (Some(_), _) => drift.changed += 1,
-        }
-    }
-    let unreadable: Vec<String> = walk
-        .unreadable
-        .iter()
-        .map(|place| place.path.clone())
-        .collect();
-    let is_gone = |path: &String| !is_below(path, &unreadable);
-    drift.removed = known.keys().filter(|(_, path)| is_gone(path)).count() as u64;
-    Ok(drift)
 }

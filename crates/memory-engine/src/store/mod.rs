@@ -8,6 +8,7 @@ mod vector;
 mod write;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use memory_api::{
     ContentHash, EntryId, Error, ErrorKind, LineRange, Result, Seq, StoreId, Timestamp,
@@ -24,10 +25,10 @@ type Sql<T> = memory_sqlite::rusqlite::Result<T>;
 /// The file inside a store's folder.
 pub(crate) const FILE_NAME: &str = "store.db";
 
-/// The store of record of one workspace.
-#[derive(Debug)]
+/// The store of record of one workspace. Clones are one store; it is closed for all of them.
+#[derive(Debug, Clone)]
 pub struct Store {
-    db: Database,
+    db: Arc<Database>,
     id: StoreId,
 }
 
@@ -119,7 +120,10 @@ impl Store {
         let db = Database::open(dir.join(FILE_NAME), options(false)).await?;
         db.write(move |tx| write::set_meta(tx, "store", &id.to_string()))
             .await?;
-        Ok(Self { db, id })
+        Ok(Self {
+            db: Arc::new(db),
+            id,
+        })
     }
 
     /// Copies this store into an existing, empty folder, under an id of its own.
@@ -129,7 +133,10 @@ impl Store {
         let db = Database::open(path, options(false)).await?;
         db.write(move |tx| write::set_meta(tx, "store", &id.to_string()))
             .await?;
-        Ok(Self { db, id })
+        Ok(Self {
+            db: Arc::new(db),
+            id,
+        })
     }
 
     /// Opens the store that the manifest names.
@@ -141,7 +148,10 @@ impl Store {
         let db = Database::open(path.clone(), options(read_only)).await?;
         let found = db.read(|conn| read::meta(conn, "store")).await?;
         if found.as_deref() == Some(id.to_string().as_str()) {
-            Ok(Self { db, id })
+            Ok(Self {
+                db: Arc::new(db),
+                id,
+            })
         } else {
             Err(damaged(format!(
                 "`{}` is not the store that the manifest names",

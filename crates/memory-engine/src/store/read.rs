@@ -1,5 +1,3 @@
-use std::collections::HashMap;
-
 use memory_api::{
     ContentHash, EntryId, Error, ErrorKind, Fields, LexicalEntry, LexicalOp, LineRange, Result,
     Seq, Timestamp,
@@ -12,14 +10,19 @@ use super::{Counts, Entry, Known, Sql, Store};
 use crate::document::Stamp;
 use crate::filter::Filter;
 
-/// Documents by source and path.
-pub(crate) type KnownDocuments = HashMap<(String, String), Known>;
-
 impl Store {
-    /// Returns what is known of every document of a namespace.
-    pub(crate) async fn known_documents(&self, namespace: String) -> Result<KnownDocuments> {
+    /// Returns what is known of the documents of a namespace and source with a path above `after`, by path, at most `limit`.
+    pub(crate) async fn known_documents(
+        &self,
+        namespace: String,
+        source: &'static str,
+        after: String,
+        limit: usize,
+    ) -> Result<Vec<(String, Known)>> {
         self.db
-            .read(move |conn| known_documents(conn, &namespace).map_err(sqlite_error))
+            .read(move |conn| {
+                known_documents(conn, &namespace, source, &after, limit).map_err(sqlite_error)
+            })
             .await
     }
 
@@ -198,26 +201,35 @@ pub(super) fn n_changes(conn: &Connection, sql: &str, after: Seq) -> Result<u64>
     Ok((n_entries + n_tombstones).unsigned_abs())
 }
 
-fn known_documents(conn: &Connection, namespace: &str) -> Sql<KnownDocuments> {
-    let mut statement = conn.prepare(
-        "SELECT doc, source, path, hash, cut_by, size, mtime_ns, inode FROM documents WHERE namespace = ?1",
-    )?;
-    statement
-        .query_map([namespace], |row| {
+fn known_documents(
+    conn: &Connection,
+    namespace: &str,
+    source: &str,
+    after: &str,
+    limit: usize,
+) -> Sql<Vec<(String, Known)>> {
+    conn.prepare_cached(
+        "SELECT path, doc, hash, cut_by, size, mtime_ns, inode FROM documents
+         WHERE namespace = ?1 AND source = ?2 AND path > ?3 ORDER BY path LIMIT ?4",
+    )?
+    .query_map(
+        params![namespace, source, after, limit.cast_signed()],
+        |row| {
             let stamp = Stamp {
-                size: row.get::<_, i64>(5)?.cast_unsigned(),
-                mtime_ns: row.get(6)?,
-                inode: row.get::<_, i64>(7)?.cast_unsigned(),
+                size: row.get::<_, i64>(4)?.cast_unsigned(),
+                mtime_ns: row.get(5)?,
+                inode: row.get::<_, i64>(6)?.cast_unsigned(),
             };
             let known = Known {
-                doc: row.get(0)?,
-                hash: ContentHash(row.get(3)?),
-                cut_by: ContentHash(row.get(4)?),
+                doc: row.get(1)?,
+                hash: ContentHash(row.get(2)?),
+                cut_by: ContentHash(row.get(3)?),
                 stamp,
             };
-            Ok(((row.get(1)?, row.get(2)?), known))
-        })?
-        .collect()
+            Ok((row.get(0)?, known))
+        },
+    )?
+    .collect()
 }
 
 fn lexical_ops(conn: &Connection, after: Seq, limit: usize) -> Sql<Vec<(Seq, LexicalOp)>> {

@@ -12,14 +12,22 @@ impl Store {
     pub(crate) async fn apply(&self, namespace: String, changes: Vec<Change>) -> Result<()> {
         self.db
             .write(move |tx| {
-                let mut writer = Writer {
-                    conn: tx,
-                    last_seq: read::number(tx, "last_seq")?,
-                };
+                let mut writer = Writer::new(tx)?;
                 for change in &changes {
                     writer.change(&namespace, change).map_err(sqlite_error)?;
                 }
-                set_meta(tx, "last_seq", &writer.last_seq.to_string())
+                writer.finish()
+            })
+            .await
+    }
+
+    /// Removes the documents of a namespace.
+    pub(crate) async fn remove_all(&self, namespace: String) -> Result<()> {
+        self.db
+            .write(move |tx| {
+                let mut writer = Writer::new(tx)?;
+                writer.remove_all(&namespace).map_err(sqlite_error)?;
+                writer.finish()
             })
             .await
     }
@@ -66,7 +74,16 @@ struct Old {
     tags: String,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    fn new(conn: &'a Connection) -> Result<Self> {
+        let last_seq = read::number(conn, "last_seq")?;
+        Ok(Self { conn, last_seq })
+    }
+
+    fn finish(self) -> Result<()> {
+        set_meta(self.conn, "last_seq", &self.last_seq.to_string())
+    }
+
     fn next_seq(&mut self) -> i64 {
         self.last_seq += 1;
         self.last_seq.cast_signed()
@@ -76,15 +93,26 @@ impl Writer<'_> {
         match change {
             Change::Put(document) => self.put(namespace, document),
             Change::Touch { doc, stamp } => self.touch(*doc, *stamp),
-            Change::Remove { doc } => {
-                let entries = self.old_entries(*doc)?;
-                self.delete_all(entries)?;
-                self.conn
-                    .prepare_cached("DELETE FROM documents WHERE doc = ?1")?
-                    .execute([doc])?;
-                Ok(())
-            }
+            Change::Remove { doc } => self.remove(*doc),
         }
+    }
+
+    fn remove(&mut self, doc: i64) -> Sql<()> {
+        let entries = self.old_entries(doc)?;
+        self.delete_all(entries)?;
+        self.conn
+            .prepare_cached("DELETE FROM documents WHERE doc = ?1")?
+            .execute([doc])?;
+        Ok(())
+    }
+
+    fn remove_all(&mut self, namespace: &str) -> Sql<()> {
+        let docs: Vec<i64> = self
+            .conn
+            .prepare("SELECT doc FROM documents WHERE namespace = ?1 ORDER BY doc")?
+            .query_map([namespace], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        docs.into_iter().try_for_each(|doc| self.remove(doc))
     }
 
     /// The time of the file is the time of a document that names none, and of its entries that have none of their own.

@@ -25,7 +25,7 @@ use memory_api::{Chunker, Error, ErrorKind, Result};
 use serde::Serialize;
 
 use crate::clock::Clock;
-use crate::discovery::{Discovery, strip_components};
+use crate::discovery::{Discovery, Remarks};
 use crate::embedding::Model;
 use crate::failpoint::step;
 use crate::feed::{self, Standing, Words};
@@ -34,7 +34,7 @@ use crate::lock::WriterLock;
 use crate::options::{Options, Part};
 use crate::search::degraded;
 use crate::state_dir;
-use crate::store::{Change, Known, Store};
+use crate::store::{Change, Store};
 use crate::vectors;
 use scan::{Outcome, Scan, Scanned};
 use target::{Target, is_of_plugin};
@@ -136,6 +136,77 @@ impl SyncReport {
     pub fn n_documents(&self) -> u64 {
         self.new + self.updated + self.unchanged
     }
+
+    /// Counts a file, and returns what the store has to change.
+    fn add(&mut self, path: String, outcome: Outcome) -> Option<Change> {
+        match outcome {
+            Outcome::Unchanged => {
+                self.unchanged += 1;
+                None
+            }
+            Outcome::Touched(change) => {
+                self.unchanged += 1;
+                Some(change)
+            }
+            Outcome::Read { document, is_new } => {
+                *(if is_new {
+                    &mut self.new
+                } else {
+                    &mut self.updated
+                }) += 1;
+                let warnings = document.warnings.iter();
+                self.warnings
+                    .extend(warnings.map(|warning| format!("{path}: {warning}")));
+                Some(Change::Put(document))
+            }
+            Outcome::Failed(err) => {
+                self.failed.push(Failure::new(path, &err));
+                None
+            }
+        }
+    }
+
+    /// Adds what the walk came across.
+    fn remark(&mut self, remarks: Remarks) {
+        let links = remarks.links.iter();
+        self.warnings
+            .extend(links.map(|link| format!("{link}: skipped: link")));
+        self.warnings.extend(remarks.warnings);
+        let unreadable = remarks.unreadable.into_iter();
+        self.failed
+            .extend(unreadable.map(|place| Failure::new(place.path, &place.error)));
+    }
+}
+
+/// Changes that go into one transaction.
+#[derive(Debug, Default)]
+struct Batch {
+    changes: Vec<Change>,
+    n_bytes: usize,
+}
+
+impl Batch {
+    fn extend(&mut self, change: Option<Change>) {
+        if let Some(Change::Put(document)) = &change {
+            let lengths = document.entries.iter().map(|entry| entry.text.len());
+            self.n_bytes += lengths.sum::<usize>();
+        }
+        self.changes.extend(change);
+    }
+
+    fn is_full(&self) -> bool {
+        self.changes.len() >= MAX_DOCUMENTS || self.n_bytes >= MAX_BYTES
+    }
+
+    async fn write(&mut self, store: &Store, namespace: String) -> Result<()> {
+        if self.changes.is_empty() {
+            return Ok(());
+        }
+        let batch = std::mem::take(self);
+        store.apply(namespace, batch.changes).await?;
+        step("documents_applied");
+        Ok(())
+    }
 }
 
 /// Something that could not be indexed.
@@ -176,7 +247,7 @@ pub(crate) struct Syncer<'a> {
 
 impl Syncer<'_> {
     pub(crate) async fn run(&self) -> Result<SyncReport> {
-        let discovery = Discovery::new(self.options)?;
+        let discovery = Arc::new(Discovery::new(self.options)?);
         state_dir::prepare(&self.options.state_dir, &discovery)?;
         step("state_folder_made");
         let Some(lock) = self.lock().await? else {
@@ -194,7 +265,7 @@ impl Syncer<'_> {
     }
 
     /// Damage shows where a page is read. Everything can be built from the files, each part once in a sync.
-    async fn build_and_heal(&self, discovery: &Discovery) -> Result<SyncReport> {
+    async fn build_and_heal(&self, discovery: &Arc<Discovery>) -> Result<SyncReport> {
         let mut anew = self.request.force;
         let mut with_new_vectors = false;
         let mut warnings = Vec::new();
@@ -218,7 +289,7 @@ impl Syncer<'_> {
     /// Brings what is live to the state of the files, or with `anew` a new generation.
     async fn build(
         &self,
-        discovery: &Discovery,
+        discovery: &Arc<Discovery>,
         anew: bool,
         warnings: Vec<String>,
     ) -> Result<SyncReport> {
@@ -248,7 +319,7 @@ impl Syncer<'_> {
 
     async fn fill(
         &self,
-        discovery: &Discovery,
+        discovery: &Arc<Discovery>,
         target: &mut Target,
         report: &mut SyncReport,
     ) -> Result<()> {
@@ -346,108 +417,51 @@ impl Syncer<'_> {
     /// Writes what the scan finds.
     async fn documents(
         &self,
-        discovery: &Discovery,
+        discovery: &Arc<Discovery>,
         store: &Store,
         report: &mut SyncReport,
     ) -> Result<()> {
-        let walk = discovery.walk();
-        for link in walk.links {
-            report.warnings.push(format!("{link}: skipped: link"));
-        }
-        report.warnings.extend(walk.warnings);
-        let unreadable: Vec<String> = walk
-            .unreadable
-            .iter()
-            .map(|place| place.path.clone())
-            .collect();
-        for place in walk.unreadable {
-            report.failed.push(Failure::new(place.path, &place.error));
-        }
-        let mut known = store
-            .known_documents(self.options.namespace.clone())
-            .await?;
-        let total = walk.files.len() as u64;
-        let files: Vec<_> = walk
-            .files
-            .into_iter()
-            .map(|found| {
-                let known = known.remove(&(scan::SOURCE.to_owned(), found.path.clone()));
-                (found, known)
-            })
-            .collect();
+        let namespace = || self.options.namespace.clone();
         let scan = Scan {
-            namespace: self.options.namespace.clone(),
+            namespace: namespace(),
             chunkers: self.chunkers.to_vec(),
             max_bytes: self.options.documents.max_file_kib.saturating_mul(1024),
             cut_by: scan::cut_by(self.chunkers),
             cancel: Arc::clone(&self.request.cancel),
         };
-        let mut scanned = scan.start(files)?;
-        let mut changes = Vec::new();
-        let mut n_bytes = 0;
+        // Where every file is read, going through their names before costs next to nothing.
+        let total = match store.counts(namespace()).await?.n_documents {
+            0 => discovery.walk().count() as u64,
+            n_known => n_known,
+        };
+        let mut scanned = scan.start(Arc::clone(discovery), store.clone())?;
+        let mut batch = Batch::default();
         let mut done = 0;
-        while let Some(Scanned { path, outcome }) = scanned.next().await {
-            done += 1;
-            self.progress(Phase::Files, done, total);
-            match outcome {
-                Outcome::Unchanged => report.unchanged += 1,
-                Outcome::Touched(change) => {
-                    report.unchanged += 1;
-                    changes.push(change);
+        loop {
+            let scanned = scanned.next().await.ok_or_else(|| {
+                Error::new(ErrorKind::Internal, "the thread that reads files died")
+            })?;
+            match scanned? {
+                Scanned::File { path, outcome } => {
+                    done += 1;
+                    self.progress(Phase::Files, done, total.max(done));
+                    batch.extend(report.add(path, outcome));
                 }
-                Outcome::Read { document, is_new } => {
-                    *(if is_new {
-                        &mut report.new
-                    } else {
-                        &mut report.updated
-                    }) += 1;
-                    report.warnings.extend(
-                        document
-                            .warnings
-                            .iter()
-                            .map(|warning| format!("{path}: {warning}")),
-                    );
-                    n_bytes += document
-                        .entries
-                        .iter()
-                        .map(|entry| entry.text.len())
-                        .sum::<usize>();
-                    changes.push(Change::Put(document));
+                Scanned::Gone(change) => {
+                    report.removed += 1;
+                    batch.extend(Some(change));
                 }
-                Outcome::Failed(err) => report.failed.push(Failure::new(path, &err)),
+                Scanned::End(remarks) => {
+                    report.remark(remarks);
+                    break;
+                }
             }
-            if changes.len() >= MAX_DOCUMENTS || n_bytes >= MAX_BYTES {
-                store
-                    .apply(self.options.namespace.clone(), std::mem::take(&mut changes))
-                    .await?;
-                step("documents_applied");
-                n_bytes = 0;
+            if batch.is_full() {
+                batch.write(store, namespace()).await?;
             }
         }
         report.cancelled = self.is_cancelled();
-        if done < total && !report.cancelled {
-            return Err(Error::new(
-                ErrorKind::Internal,
-                "the thread that reads files died",
-            ));
-        }
-        let mut gone: Vec<(String, Known)> = known
-            .into_iter()
-            .map(|((_, path), known)| (path, known))
-            .filter(|(path, _)| !is_below(path, &unreadable))
-            .collect();
-        gone.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        report.removed = gone.len() as u64;
-        changes.extend(
-            gone.into_iter()
-                .map(|(_, known)| Change::Remove { doc: known.doc }),
-        );
-        if changes.is_empty() {
-            return Ok(());
-        }
-        store.apply(self.options.namespace.clone(), changes).await?;
-        step("documents_applied");
-        Ok(())
+        batch.write(store, namespace()).await
     }
 
     fn is_cancelled(&self) -> bool {
@@ -464,13 +478,6 @@ impl Syncer<'_> {
             progress(Progress { phase, done, total });
         }
     }
-}
-
-/// Returns whether the document lies in one of the folders, `.` being the workspace itself.
-pub(crate) fn is_below(path: &str, folders: &[String]) -> bool {
-    folders
-        .iter()
-        .any(|folder| folder == "." || strip_components(path, folder).is_some())
 }
 
 /// The name of a value that a store keeps for a namespace.

@@ -10,10 +10,11 @@ use memory_api::{
     Chunked, Chunker, ContentHash, Document, DraftEntry, Error, ErrorKind, LineRange, Result,
 };
 
-use crate::discovery::Found;
+use crate::comparison::{Compared, Comparison};
+use crate::discovery::{Discovery, Found, Remarks};
 use crate::document::{self, Content, Stamp};
 use crate::manifest::io_error;
-use crate::store::{Change, Known, NewDocument, NewEntry};
+use crate::store::{Change, Known, NewDocument, NewEntry, Store};
 
 /// The version of what the engine itself derives from a document: ids, times, kinds.
 const DERIVE_VERSION: u32 = 1;
@@ -24,7 +25,7 @@ pub(crate) const SOURCE: &str = "memory";
 /// Documents that may wait for the writer.
 const QUEUE: usize = 64;
 
-/// Reads and cuts files on a thread of its own.
+/// Walks, reads and cuts files on a thread of its own.
 #[derive(Debug)]
 pub(super) struct Scan {
     pub(super) namespace: String,
@@ -44,11 +45,15 @@ pub(super) fn cut_by(chunkers: &[Arc<dyn Chunker>]) -> ContentHash {
     document::content_hash(all.join("\n").as_bytes())
 }
 
-/// A file that was looked at.
+/// What the thread tells.
 #[derive(Debug)]
-pub(super) struct Scanned {
-    pub(super) path: String,
-    pub(super) outcome: Outcome,
+pub(super) enum Scanned {
+    /// A file was looked at.
+    File { path: String, outcome: Outcome },
+    /// A document's file is gone.
+    Gone(Change),
+    /// That was all. Also tells what the walk came across.
+    End(Remarks),
 }
 
 #[derive(Debug)]
@@ -64,40 +69,34 @@ pub(super) enum Outcome {
 }
 
 impl Scan {
-    /// Starts the thread. It ends with the files, or soon after the stream was dropped or `cancel` was set.
+    /// Starts the thread. It ends with the files, or soon after the stream was dropped or `cancel` was set; an error is the
+    /// last thing it tells.
     pub(super) fn start(
         self,
-        files: Vec<(Found, Option<Known>)>,
-    ) -> Result<mpsc::Receiver<Scanned>> {
+        discovery: Arc<Discovery>,
+        store: Store,
+    ) -> Result<mpsc::Receiver<Result<Scanned>>> {
         let (mut sender, receiver) = mpsc::channel(QUEUE);
-        let run = move || {
-            for (found, known) in files {
-                if self.cancel.load(Ordering::Relaxed) {
-                    return;
-                }
-                // A plugin that panics fails its document, not the sync.
-                let file = AssertUnwindSafe(|| self.file(&found, known.as_ref()));
-                let outcome = panic::catch_unwind(file)
-                    .unwrap_or_else(|_| {
-                        Err(Error::new(
-                            ErrorKind::Internal,
-                            "the chunker panicked on this document",
-                        ))
-                    })
-                    .unwrap_or_else(Outcome::Failed);
-                if executor::block_on(sender.send(Scanned {
-                    path: found.path,
-                    outcome,
-                }))
-                .is_err()
-                {
+        let run = async move {
+            let mut comparison = Comparison::new(discovery.walk(), Some(&store), &self.namespace);
+            while !self.cancel.load(Ordering::Relaxed) {
+                let scanned = match comparison.next().await {
+                    Ok(Some(compared)) => Ok(self.look_at(compared)),
+                    Ok(None) => break,
+                    Err(err) => Err(err),
+                };
+                let is_last = scanned.is_err();
+                if sender.send(scanned).await.is_err() || is_last {
                     return;
                 }
             }
+            let end = Scanned::End(comparison.into_remarks());
+            // Nobody listens any more where this fails.
+            drop(sender.send(Ok(end)).await);
         };
         std::thread::Builder::new()
             .name("memory-scan".to_owned())
-            .spawn(run)
+            .spawn(move || executor::block_on(run))
             .map_err(|err| {
                 Error::new(
                     ErrorKind::Unavailable,
@@ -105,6 +104,27 @@ impl Scan {
                 )
             })?;
         Ok(receiver)
+    }
+
+    fn look_at(&self, compared: Compared) -> Scanned {
+        let (found, known) = match compared {
+            Compared::File(found, known) => (found, known),
+            Compared::Gone(known) => return Scanned::Gone(Change::Remove { doc: known.doc }),
+        };
+        // A plugin that panics fails its document, not the sync.
+        let file = AssertUnwindSafe(|| self.file(&found, known.as_ref()));
+        let outcome = panic::catch_unwind(file)
+            .unwrap_or_else(|_| {
+                Err(Error::new(
+                    ErrorKind::Internal,
+                    "the chunker panicked on this document",
+                ))
+            })
+            .unwrap_or_else(Outcome::Failed);
+        Scanned::File {
+            path: found.path,
+            outcome,
+        }
     }
 
     fn file(&self, found: &Found, known: Option<&Known>) -> Result<Outcome> {

@@ -14,7 +14,7 @@ use crate::generation::{self, Live, Slot};
 use crate::manifest::{IndexFolder, Manifest};
 use crate::search::degraded;
 use crate::state_dir;
-use crate::store::{Change, Store};
+use crate::store::Store;
 use crate::vectors::{self, Vectors};
 
 /// The store and the indexes a sync fills.
@@ -56,13 +56,6 @@ impl ByMeaning {
 }
 
 impl Target {
-    /// Removes documents of a namespace.
-    async fn without(self, namespace: String, docs: Vec<i64>) -> Result<Self> {
-        let changes = docs.into_iter().map(|doc| Change::Remove { doc }).collect();
-        self.store.apply(namespace, changes).await?;
-        Ok(self)
-    }
-
     pub(super) async fn close(&self) -> Result<()> {
         self.store.close().await;
         let mut result = self.lexical.close().await;
@@ -382,14 +375,7 @@ impl Syncer<'_> {
         let Ok(live) = Live::open(self.options, self.lexical, None, manifest).await else {
             return self.new_target(number, None).await;
         };
-        let target = match self.others_of(&live.store).await {
-            Ok(Some(known)) => match self.new_target(number, Some(&live.store)).await {
-                Ok(target) => target.without(self.options.namespace.clone(), known).await,
-                Err(err) => Err(err),
-            },
-            Ok(None) => self.new_target(number, None).await,
-            Err(err) => Err(err),
-        };
+        let target = self.with_others_of(&live.store, number).await;
         // The old generation is replaced; how its closing went matters to nobody.
         drop(live.close().await);
         match target {
@@ -399,14 +385,15 @@ impl Syncer<'_> {
         }
     }
 
-    /// Returns the documents of this namespace, if the store holds others besides.
-    async fn others_of(&self, store: &Store) -> Result<Option<Vec<i64>>> {
+    /// Begins a new generation with what a store holds of other namespaces.
+    async fn with_others_of(&self, store: &Store, number: u64) -> Result<Target> {
         let namespace = || self.options.namespace.clone();
         if !store.has_other_namespace(namespace()).await? {
-            return Ok(None);
+            return self.new_target(number, None).await;
         }
-        let known = store.known_documents(namespace()).await?;
-        Ok(Some(known.into_values().map(|known| known.doc).collect()))
+        let target = self.new_target(number, Some(store)).await?;
+        target.store.remove_all(namespace()).await?;
+        Ok(target)
     }
 
     /// Names what cuts documents, in the store.

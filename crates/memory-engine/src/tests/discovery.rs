@@ -1,11 +1,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use memory_api::{ErrorKind, Result};
+use memory_api::{Error, ErrorKind, Result};
 
-use crate::discovery::{Discovery, Walk};
+use crate::discovery::{Discovery, Remarks, Unreadable};
 use crate::options::{Documents, Options};
-use crate::sync::is_below;
 
 struct Place {
     dir: tempfile::TempDir,
@@ -52,16 +51,15 @@ impl Place {
         })
     }
 
-    fn walk(&self) -> Walk {
-        self.discovery().unwrap().walk()
+    fn found(&self) -> Vec<String> {
+        found(&self.discovery().unwrap())
     }
 
-    fn found(&self) -> Vec<String> {
-        self.walk()
-            .files
-            .into_iter()
-            .map(|found| found.path)
-            .collect()
+    fn remarks(&self) -> Remarks {
+        let discovery = self.discovery().unwrap();
+        let mut walk = discovery.walk();
+        walk.by_ref().for_each(drop);
+        walk.into_remarks()
     }
 
     fn resolve(&self, path: &str) -> Result<PathBuf> {
@@ -77,6 +75,10 @@ impl Place {
             "{err}"
         );
     }
+}
+
+fn found(discovery: &Discovery) -> Vec<String> {
+    discovery.walk().map(|found| found.path).collect()
 }
 
 #[cfg(unix)]
@@ -165,15 +167,7 @@ fn include_replaces_the_default_files() {
         documents: globs(glob),
         ..Options::new(place.path(""), place.path(".memory"))
     };
-    let found = |glob| -> Vec<String> {
-        Discovery::new(&with(glob))
-            .unwrap()
-            .walk()
-            .files
-            .into_iter()
-            .map(|found| found.path)
-            .collect()
-    };
+    let found = |glob| found(&Discovery::new(&with(glob)).unwrap());
     assert_eq!(
         found("**/*.md"),
         ["MEMORY.md", "notes/a.md", "notes/deep/b.md"]
@@ -193,13 +187,7 @@ fn the_state_folder_is_never_walked() {
         documents: place.documents.clone(),
         ..Options::new(place.path(""), state_dir)
     };
-    let found = |state_dir| {
-        Discovery::new(&options(state_dir))
-            .unwrap()
-            .walk()
-            .files
-            .len()
-    };
+    let found = |state_dir| found(&Discovery::new(&options(state_dir)).unwrap()).len();
     assert_eq!(found(place.path("elsewhere")), 2);
     assert_eq!(found(place.path("index")), 1);
     let discovery = Discovery::new(&options(place.path("index"))).unwrap();
@@ -266,7 +254,7 @@ fn a_missing_extra_path_is_named_and_stops_nothing() {
         .extra("../gone/notes")
         .extra("docs/./x/..");
     assert_eq!(place.found(), ["memory/a.md"]);
-    let unreadable = place.walk().unreadable;
+    let unreadable = place.remarks().unreadable;
     let paths: Vec<&str> = unreadable.iter().map(|place| place.path.as_str()).collect();
     assert_eq!(paths, ["../gone/notes", "docs"]);
     assert_eq!(unreadable[0].error.kind(), ErrorKind::NotFound);
@@ -295,7 +283,7 @@ fn a_bad_line_of_an_ignore_file_is_named_and_the_others_count() {
     let place = Place::new(&["memory/a.md", "memory/draft.md"]);
     place.write("memory/.memoryignore", "[z-a]\ndraft.md\n");
     assert_eq!(place.found(), ["memory/a.md"]);
-    let warnings = place.walk().warnings;
+    let warnings = place.remarks().warnings;
     assert_eq!(warnings.len(), 1);
     assert!(
         warnings[0].contains(".memoryignore") && warnings[0].contains("[z-a]"),
@@ -308,7 +296,7 @@ fn an_ignore_file_that_cannot_be_read_hides_its_folder() {
     let place = Place::new(&["memory/a.md", "memory/x/secret.md"]);
     fs::create_dir(place.path("memory/x/.memoryignore")).unwrap();
     assert_eq!(place.found(), ["memory/a.md"]);
-    let unreadable = place.walk().unreadable;
+    let unreadable = place.remarks().unreadable;
     assert_eq!(unreadable.len(), 1);
     assert_eq!(unreadable[0].path, "memory/x");
     assert!(place.resolve("memory/x/secret.md").is_err());
@@ -350,7 +338,7 @@ fn a_name_that_is_not_unicode_is_skipped_and_named() {
     )
     .unwrap();
     assert_eq!(place.found(), ["memory/a.md"]);
-    assert!(place.walk().warnings[0].ends_with("skipped: the name is not Unicode"));
+    assert!(place.remarks().warnings[0].ends_with("skipped: the name is not Unicode"));
 }
 
 #[test]
@@ -367,10 +355,10 @@ fn two_ways_to_one_file_give_one_document() {
 fn a_name_with_control_characters_is_skipped_and_named() {
     let place = Place::new(&["memory/a.md", "memory/b\u{1b}[2J.md", "memory/c\n.md"]);
     assert_eq!(place.found(), ["memory/a.md"]);
-    assert_eq!(place.walk().warnings.len(), 2);
+    assert_eq!(place.remarks().warnings.len(), 2);
     assert!(
         place
-            .walk()
+            .remarks()
             .warnings
             .iter()
             .all(|warning| !warning.contains(['\u{1b}', '\n']))
@@ -390,7 +378,7 @@ fn links_are_neither_followed_nor_read() {
     link(&secret.join("plan.md"), &place.path("USER.md"));
     assert_eq!(place.found(), ["memory/a.md"]);
     assert_eq!(
-        place.walk().links,
+        place.remarks().links,
         ["USER.md", "memory/f.md", "memory/link"]
     );
     let absolute = secret.join("plan.md");
@@ -425,7 +413,7 @@ fn a_link_inside_an_extra_folder_is_refused_but_the_folder_itself_may_be_one() {
     link(&real.join("inner"), &real.join("shortcut"));
     let place = place.extra("../vault");
     assert_eq!(place.found(), ["../real/inner/b.md", "memory/a.md"]);
-    assert_eq!(place.walk().links, ["../real/shortcut"]);
+    assert_eq!(place.remarks().links, ["../real/shortcut"]);
     place.refuses("../real/shortcut/b.md");
 }
 
@@ -485,10 +473,18 @@ fn the_root_of_a_file_system_and_an_empty_path_are_no_workspace() {
 #[test]
 fn documents_below_a_folder_that_cannot_be_listed_are_known_by_their_components() {
     // PS-06.
-    let folders = ["memory/closed".to_owned()];
-    assert!(is_below("memory/closed/a.md", &folders) && is_below("memory/closed/b/c.md", &folders));
-    assert!(!is_below("memory/closed-not/a.md", &folders) && !is_below("memory/a.md", &folders));
-    assert!(is_below("memory/a.md", &[".".to_owned()]));
+    let without = |path: &str| {
+        let error = Error::new(ErrorKind::Unavailable, "closed");
+        let path = path.to_owned();
+        Remarks {
+            unreadable: vec![Unreadable { path, error }],
+            ..Remarks::default()
+        }
+    };
+    let remarks = without("memory/closed");
+    assert!(remarks.hide("memory/closed/a.md") && remarks.hide("memory/closed/b/c.md"));
+    assert!(!remarks.hide("memory/closed-not/a.md") && !remarks.hide("memory/a.md"));
+    assert!(without(".").hide("memory/a.md"));
 }
 
 #[test]

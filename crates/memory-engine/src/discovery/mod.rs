@@ -7,10 +7,11 @@
 //! Never: links (a root that the user named may be one), folders whose name begins with a dot, the state folder, what
 //! `.memoryignore` (the syntax of `.gitignore`) excludes, and the side files `._*`, `.#*` of other programs.
 
-use std::collections::BTreeMap;
+mod walk;
+
 use std::fs;
 use std::io::Read as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -21,6 +22,8 @@ use crate::file::open_regular;
 use crate::manifest::io_error;
 use crate::options::Options;
 
+pub use walk::{Found, Remarks, Unreadable, Walk};
+
 /// The name of the file with patterns of what is no memory.
 pub const IGNORE_FILE: &str = ".memoryignore";
 
@@ -28,37 +31,6 @@ pub const IGNORE_FILE: &str = ".memoryignore";
 const TOP_FILES: [&str; 2] = ["MEMORY.md", "USER.md"];
 /// The folder of a workspace.
 const FOLDER: &str = "memory";
-
-/// A memory file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// Relative to the workspace, with `/`; begins with `../` outside of it.
-    pub path: String,
-    /// Where it is.
-    pub absolute: PathBuf,
-}
-
-/// What a walk came across.
-#[derive(Debug, Default)]
-pub struct Walk {
-    /// The memory files, by path.
-    pub files: Vec<Found>,
-    /// Links that were not followed, by path.
-    pub links: Vec<String>,
-    /// Folders and files that could not be looked at. What was indexed below them is still there.
-    pub unreadable: Vec<Unreadable>,
-    /// Lines of ignore files that are no patterns, and names that cannot be cited.
-    pub warnings: Vec<String>,
-}
-
-/// A place that could not be looked at.
-#[derive(Debug)]
-pub struct Unreadable {
-    /// Relative to the workspace, with `/`.
-    pub path: String,
-    /// Why.
-    pub error: Error,
-}
 
 /// Knows the memory files of a workspace.
 #[derive(Debug)]
@@ -96,7 +68,7 @@ impl Discovery {
     /// # Errors
     ///
     /// `NotFound` when the workspace does not exist; `InvalidInput` for the root of a file system and for a glob that cannot be
-    /// read. An extra path that is not there is found [unreadable](Walk::unreadable).
+    /// read. An extra path that is not there is found [unreadable](Remarks::unreadable).
     pub fn new(options: &Options) -> Result<Self> {
         let workspace = canonical(&options.workspace)?;
         if workspace.parent().is_none() {
@@ -176,47 +148,9 @@ impl Discovery {
             .any(|root| root.starts_with(&dir))
     }
 
-    /// Finds the memory files. A file that several roots lead to is found once, by the first.
-    pub fn walk(&self) -> Walk {
-        let mut walk = Walk::default();
-        // By where they are, so that two paths to one file give one document.
-        let mut files = BTreeMap::new();
-        for root in &self.roots {
-            if matches!(root.rule, Rule::Itself) {
-                files
-                    .entry(root.dir.clone())
-                    .or_insert_with(|| root.prefix.clone());
-            } else {
-                match self.rules_above(root, &mut walk.warnings) {
-                    Ok(mut ignores) => self.walk_dir(root, "", &mut ignores, &mut files, &mut walk),
-                    Err(err) => walk.unreadable.push(Unreadable {
-                        path: root.prefix.clone(),
-                        error: io_error(&err, "read the ignore files above", &root.dir),
-                    }),
-                }
-            }
-        }
-        for (path, dir) in &self.missing {
-            let error = Error::new(
-                ErrorKind::NotFound,
-                format!("there is no `{}`", dir.display()),
-            )
-            .with_hint("check `documents.extra_paths`");
-            walk.unreadable.push(Unreadable {
-                path: path.clone(),
-                error,
-            });
-        }
-        walk.files = files
-            .into_iter()
-            .map(|(absolute, path)| Found { path, absolute })
-            .collect();
-        walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        walk.links.sort_unstable();
-        walk.links.dedup();
-        walk.warnings.sort_unstable();
-        walk.warnings.dedup();
-        walk
+    /// Goes through the memory files.
+    pub fn walk(&self) -> Walk<'_> {
+        Walk::new(self)
     }
 
     /// The ignore files of the workspace hold for an extra path inside of it as well.
@@ -237,72 +171,22 @@ impl Discovery {
         Ok(rules)
     }
 
-    fn walk_dir(
-        &self,
-        root: &Root,
-        below: &str,
-        ignores: &mut Vec<Gitignore>,
-        files: &mut BTreeMap<PathBuf, String>,
-        walk: &mut Walk,
-    ) {
-        let dir = root.dir.join(below);
-        let entries = match list(&dir) {
-            Ok(entries) => entries,
-            Err(err) => {
-                let path = join(&root.prefix, below);
-                let path = if path.is_empty() {
-                    ".".to_owned()
-                } else {
-                    path
-                };
-                walk.unreadable.push(Unreadable {
-                    path,
-                    error: io_error(&err, "list", &dir),
-                });
-                return;
-            }
+    /// Returns whether a walk from this root comes to the file.
+    fn leads(&self, root: &Root, file: &Path) -> bool {
+        let Ok(below) = file.strip_prefix(&root.dir) else {
+            return false;
         };
-        match ignore_rules(&dir, &mut walk.warnings) {
-            Ok(rules) => ignores.push(rules),
-            Err(err) => {
-                walk.unreadable.push(Unreadable {
-                    path: join(&root.prefix, below),
-                    error: io_error(&err, "read", &dir.join(IGNORE_FILE)),
-                });
-                return;
-            }
+        let below = below.to_string_lossy().replace(MAIN_SEPARATOR, "/");
+        matches!(self.locate(root, &below), Ok(Some(_)))
+    }
+
+    /// Returns the file `below` a root if it is a memory file, by the same rules as the walk.
+    fn locate(&self, root: &Root, below: &str) -> std::io::Result<Option<PathBuf>> {
+        if !root.may_have(below) {
+            return Ok(None);
         }
-        for (name, absolute, file_type) in &entries {
-            let path = join(below, name);
-            let is_dir = file_type.is_dir();
-            if ignored(ignores, absolute, is_dir) {
-                continue;
-            }
-            if is_dir {
-                if root.rule.enters(&path) && !is_hidden(name) && *absolute != self.state_dir {
-                    self.walk_dir(root, &path, ignores, files, walk);
-                }
-            } else if file_type.is_symlink() {
-                // Only links that would have led to a memory file or a folder of them are worth a word.
-                let is_near =
-                    root.rule.enters(&path) || root.rule.matches(&path, || names(&entries));
-                if is_near && !is_side_file(name) {
-                    walk.links.push(join(&root.prefix, &path));
-                }
-            } else if file_type.is_file()
-                && root.rule.matches(&path, || names(&entries))
-                && !is_side_file(name)
-            {
-                let path = join(&root.prefix, &path);
-                if let Some(reason) = unfit_name(&path) {
-                    walk.warnings
-                        .push(format!("{}: skipped: {reason}", path.escape_debug()));
-                } else {
-                    files.entry(absolute.clone()).or_insert(path);
-                }
-            }
-        }
-        ignores.pop();
+        let ignores = self.rules_above(root, &mut Vec::new())?;
+        root.locate(below, ignores, &self.state_dir)
     }
 
     /// Returns where the memory file of this path is. Paths are compared by their components, and no link is followed.
@@ -334,10 +218,7 @@ impl Discovery {
             let Some(below) = strip_components(wanted, &root.prefix) else {
                 continue;
             };
-            let located = self
-                .rules_above(root, &mut Vec::new())
-                .and_then(|ignores| root.locate(below, ignores, &self.state_dir));
-            match located {
+            match self.locate(root, below) {
                 Ok(Some(absolute)) => return Ok(absolute),
                 Ok(None) => {}
                 Err(err) if is_absent(&err) => missing = true,
@@ -362,58 +243,47 @@ impl Discovery {
 }
 
 impl Root {
-    /// Returns the file `below` this root if it is a memory file, by the same rules as the walk.
+    /// Returns whether a path below this root is one that a walk could come to, whatever is there.
+    fn may_have(&self, below: &str) -> bool {
+        if matches!(self.rule, Rule::Itself) {
+            return below.is_empty();
+        }
+        let is_normal = |name: &str| {
+            let mut components = Path::new(name).components();
+            matches!((components.next(), components.next()), (Some(Component::Normal(part)), None) if part == name)
+        };
+        let ends = below.match_indices('/').map(|(end, _)| end);
+        let mut folders = ends.filter_map(|end| below.get(..end));
+        below.split('/').all(is_normal)
+            && folders.all(|folder| {
+                self.rule.enters(folder) && !is_hidden(folder.rsplit('/').next().unwrap_or(folder))
+            })
+    }
+
+    /// Returns the file `below` this root, which it may have, if it is there and a memory file.
     fn locate(
         &self,
         below: &str,
         mut ignores: Vec<Gitignore>,
         state_dir: &Path,
     ) -> std::io::Result<Option<PathBuf>> {
-        if matches!(self.rule, Rule::Itself) {
-            return Ok(below.is_empty().then(|| self.dir.clone()));
-        }
-        let names: Vec<&str> = below.split('/').collect();
-        let normal = |name: &str| {
-            let mut components = Path::new(name).components();
-            matches!((components.next(), components.next()), (Some(Component::Normal(part)), None) if part == name)
+        let Some(file_name) = below.rsplit('/').next().filter(|name| !name.is_empty()) else {
+            return Ok(Some(self.dir.clone()));
         };
-        if !names.iter().copied().all(normal) {
-            return Ok(None);
-        }
-        let Some((file_name, folders)) = names.split_last() else {
-            return Ok(None);
-        };
+        let folders = below.split('/').count() - 1;
         let mut dir = self.dir.clone();
-        let mut so_far = String::new();
         ignores.push(ignore_rules(&dir, &mut Vec::new())?);
-        for name in folders {
-            so_far = join(&so_far, name);
+        for name in below.split('/').take(folders) {
             dir.push(name);
-            if !self.rule.enters(&so_far) || is_hidden(name) || dir == state_dir {
-                return Ok(None);
-            }
-            if fs::symlink_metadata(&dir)?.is_symlink() || ignored(&ignores, &dir, true) {
+            let is_link = fs::symlink_metadata(&dir)?.is_symlink();
+            if is_link || dir == state_dir || ignored(&ignores, &dir, true) {
                 return Ok(None);
             }
             ignores.push(ignore_rules(&dir, &mut Vec::new())?);
         }
         let absolute = dir.join(file_name);
-        let siblings = || {
-            list(&dir).map(|entries| {
-                entries
-                    .into_iter()
-                    .map(|(name, _, _)| name)
-                    .collect::<Vec<_>>()
-            })
-        };
-        let siblings = if folders.is_empty() {
-            siblings()?
-        } else {
-            Vec::new()
-        };
-        if !self
-            .rule
-            .matches(below, || siblings.iter().map(String::as_str))
+        let has = |name: &str| list_has(&dir, name);
+        if !self.rule.matches(below, has)
             || is_side_file(file_name)
             || ignored(&ignores, &absolute, false)
         {
@@ -434,20 +304,14 @@ impl Rule {
         }
     }
 
-    /// Returns whether the file is a memory file; `siblings` are the names beside it.
-    fn matches<'a, I: Iterator<Item = &'a str>>(
-        &self,
-        path: &str,
-        siblings: impl Fn() -> I,
-    ) -> bool {
+    /// Returns whether the file is a memory file; `has` tells whether there is something of this very name beside it.
+    fn matches(&self, path: &str, has: impl Fn(&str) -> bool) -> bool {
         match self {
             Self::TopFilesAndFolder => match path.split_once('/') {
                 Some((first, _)) => first == FOLDER && is_markdown(path),
-                None => TOP_FILES.iter().any(|top| {
-                    *top == path
-                        || (top.eq_ignore_ascii_case(path)
-                            && !siblings().any(|sibling| sibling == *top))
-                }),
+                None => TOP_FILES
+                    .iter()
+                    .any(|top| *top == path || (top.eq_ignore_ascii_case(path) && !has(top))),
             },
             Self::Globs(globs) => globs.is_match(path),
             Self::Markdown => is_markdown(path),
@@ -534,17 +398,12 @@ fn join(dir: &str, name: &str) -> String {
     }
 }
 
-/// Lists a folder by name. A name that is not Unicode has no place in a citation; its lossy form stands for it, marked by the
-/// replacement character.
-fn list(dir: &Path) -> std::io::Result<Vec<(String, PathBuf, fs::FileType)>> {
-    let mut entries = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        entries.push((name, entry.path(), entry.file_type()?));
-    }
-    entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-    Ok(entries)
+/// Returns whether a folder has something of this very name, also where the file system does not tell cases apart.
+fn list_has(dir: &Path, name: &str) -> bool {
+    fs::read_dir(dir).is_ok_and(|entries| {
+        let mut names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+        names.any(|found| found == name)
+    })
 }
 
 /// Returns why a file of this name cannot be cited.
@@ -599,10 +458,6 @@ fn normal(path: &Path) -> PathBuf {
         }
     }
     normal
-}
-
-fn names(entries: &[(String, PathBuf, fs::FileType)]) -> impl Iterator<Item = &str> {
-    entries.iter().map(|(name, _, _)| name.as_str())
 }
 
 /// The nearest folder's rules decide, as with `.gitignore`.
