@@ -69,6 +69,11 @@ pub(crate) struct Legs {
 }
 
 impl Fusion {
+    /// Returns whether meaning alone reaches a floor. A cosine means another thing with each model, so it never does.
+    pub(crate) fn is_near(&self, vector: Option<f64>, floor: f64) -> bool {
+        self.vector_score == VectorScore::Calibrated && vector.is_some_and(|score| score >= floor)
+    }
+
     /// Returns the relevance of each candidate, 0 to 1.
     pub(crate) fn relevance(&self, candidates: &[Legs]) -> Vec<f64> {
         let weights = self.weights(candidates);

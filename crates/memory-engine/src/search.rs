@@ -57,7 +57,7 @@ pub struct SearchRequest {
 pub enum Floor {
     /// Everything, best first.
     None,
-    /// What the [`Threshold`] names is at least this; places that stay free go to what holds a word of the query.
+    /// What the [`Threshold`] names is at least this; places that stay free go to what holds a word of the query, or reaches it by meaning alone.
     Relaxed(f64),
     /// The score is at least this, whatever that leaves.
     Hard(f64),
@@ -247,7 +247,8 @@ impl Searcher<'_> {
                     (Strictness::Relaxed, Threshold::Freshness) => candidate.scores.freshness,
                     (Strictness::Relaxed, Threshold::Relevance) => candidate.scores.relevance,
                 },
-                by_words: candidate.found.by_words,
+                by_one_leg: candidate.found.by_words
+                    || request.fusion.is_near(candidate.scores.vector, floor),
             })
             .collect();
         let chosen: Vec<&Graduate> = select(&graded, max_results, floor, strictness)

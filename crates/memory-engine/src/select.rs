@@ -3,8 +3,8 @@
 pub(crate) struct Graded {
     /// What the floor is held against, 0 to 1.
     pub(crate) score: f64,
-    /// Whether the entry holds a word of the query.
-    pub(crate) by_words: bool,
+    /// Whether one leg alone would let it through: it holds a word of the query, or its meaning alone reaches the floor.
+    pub(crate) by_one_leg: bool,
 }
 
 /// How strictly the floor is held.
@@ -12,14 +12,15 @@ pub(crate) struct Graded {
 pub(crate) enum Strictness {
     /// The caller named the floor: nothing below it is returned.
     Hard,
-    /// The floor is a default: hits by words are better than empty hands.
+    /// The floor is a default: hits of one leg are better than empty hands.
     Relaxed,
 }
 
 /// Returns which of the candidates, ordered best first, are good enough, as ascending indexes, at most `max_results`.
 ///
-/// Strict hits reach the floor. With [`Strictness::Relaxed`], hits by words fill the places that those leave: a long entry, or one
-/// that no meaning came to help, stays below the floor although it holds the very word.
+/// Strict hits reach the floor. With [`Strictness::Relaxed`], hits of one leg fill the places that those leave: a long entry, or one
+/// that no meaning came to help, stays below the floor although it holds the very word; an entry in another language than the
+/// question stays below although it says the very thing.
 pub(crate) fn select(
     candidates: &[Graded],
     max_results: usize,
@@ -37,7 +38,7 @@ pub(crate) fn select(
     };
     let mut chosen = positions(&is_strict);
     if strictness == Strictness::Relaxed {
-        let fill = positions(&|graded| !is_strict(graded) && graded.by_words);
+        let fill = positions(&|graded| !is_strict(graded) && graded.by_one_leg);
         let n_free = max_results.saturating_sub(chosen.len());
         chosen.extend(fill.into_iter().take(n_free));
     }

@@ -60,3 +60,14 @@ fn the_demo_finds_an_answer_in_another_language() {
         "{line}"
     );
 }
+
+#[test]
+fn the_demo_finds_what_shares_no_word_with_the_question() {
+    // Both reach the floor by meaning alone, and neither does once half of a hybrid score is missing.
+    let line = first_line(
+        "english",
+        "谁是港口队长",
+        "27 new, 0 updated, 0 unchanged (99 entries, 99 embedded)\n",
+    );
+    assert!(line.starts_with("memory/people/customers.md#"), "{line}");
+}

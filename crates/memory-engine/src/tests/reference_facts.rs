@@ -63,7 +63,7 @@ fn select_keeps_what_the_reference_keeps() {
             .iter()
             .map(|row| Graded {
                 score: row["score"].as_f64().unwrap(),
-                by_words: keyword.contains(&&row["path"]),
+                by_one_leg: keyword.contains(&&row["path"]),
             })
             .collect();
         let max_results = usize::try_from(input["maxResults"].as_u64().unwrap()).unwrap();
@@ -77,7 +77,7 @@ fn select_keeps_what_the_reference_keeps() {
 
 #[test]
 fn hits_by_words_fill_the_places_that_strict_hits_leave() {
-    let graded = |score, by_words| Graded { score, by_words };
+    let graded = |score, by_one_leg| Graded { score, by_one_leg };
     let candidates = [
         graded(0.9, true),
         graded(0.3, false),
@@ -93,7 +93,7 @@ fn hits_by_words_fill_the_places_that_strict_hits_leave() {
 fn a_floor_that_the_caller_named_is_never_relaxed() {
     let weak = [Graded {
         score: 0.2,
-        by_words: true,
+        by_one_leg: true,
     }];
     assert_eq!(select(&weak, 6, 0.35, Strictness::Relaxed), [0]);
     assert_eq!(select(&weak, 6, 0.35, Strictness::Hard), [0; 0]);
