@@ -173,6 +173,14 @@ impl Error {
             .map(|(_, v)| v.as_str())
     }
 
+    /// Returns the whole message, with the file it is about (the context pair `path`) where it does not name it.
+    pub fn located(&self) -> String {
+        match self.context("path") {
+            Some(path) if !self.message().contains(path) => format!("{self} (`{path}`)"),
+            _ => self.to_string(),
+        }
+    }
+
     /// Returns what to do next.
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()

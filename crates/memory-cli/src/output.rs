@@ -83,7 +83,7 @@ impl Output {
     )]
     pub(crate) fn failure(self, failure: &Failure) {
         match failure {
-            Failure::Error(err) => say_error(err, err.hint()),
+            Failure::Error(err) => say_error(&err.located(), err.hint()),
             Failure::Config(problems) => {
                 for problem in problems.iter() {
                     say_error(problem, problem.hint.as_deref());

@@ -75,7 +75,7 @@ impl Finding {
             ErrorKind::Corrupt => hint,
             _ => err.hint().unwrap_or(hint),
         };
-        Self::ill(part, Health::Red, err.to_string(), hint)
+        Self::ill(part, Health::Red, err.located(), hint)
     }
 }
 

@@ -172,7 +172,7 @@ impl Engine {
     /// Does a job on what is live; does it again when what was live then was replaced meanwhile and removed under the job.
     async fn on_live<T>(&self, job: impl AsyncFn(&Live) -> Result<T>) -> Result<Option<T>> {
         loop {
-            let Some(live) = self.live().await? else {
+            let Some(live) = self.live().await.map_err(with_remedy)? else {
                 return Ok(None);
             };
             let result = job(&live).await;

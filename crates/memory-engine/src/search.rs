@@ -378,7 +378,7 @@ pub(crate) fn degraded(what: &str, err: &Error) -> String {
     // Which plugin it was matters where it did something wrong, not where something is missing.
     let why = match err.kind() {
         ErrorKind::Unavailable => err.message().to_owned(),
-        _ => err.to_string(),
+        _ => err.located(),
     };
     match err.hint() {
         Some(hint) => format!("{what}: {why}; {hint}"),

@@ -265,6 +265,25 @@ fn status_compares_files_and_index() {
 }
 
 #[test]
+fn a_damaged_store_is_named_with_its_remedy() {
+    let program = Program::of(&[("memory/a.md", "pump")]);
+    program.run(&["index"]).exits(0);
+    let store = ".memory/gen/1-store/store.db";
+    program.write(store, "no database ".repeat(1_000));
+    let run = program.run(&["search", "pump"]).exits(1);
+    assert!(run.stderr.contains(store), "{}", run.stderr);
+    assert!(
+        run.stderr
+            .contains("hint: run `memory index --force` to build the index anew"),
+        "{}",
+        run.stderr
+    );
+    let run = program.run(&["index"]).exits(0);
+    assert!(run.stderr.contains("is built anew"), "{}", run.stderr);
+    program.run(&["doctor"]).exits(0);
+}
+
+#[test]
 fn a_damaged_index_by_words_is_told_with_its_remedy() {
     let program = Program::of(&[("memory/a.md", "pump")]);
     program.run(&["index"]).exits(0);

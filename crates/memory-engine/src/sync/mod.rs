@@ -279,7 +279,7 @@ impl Syncer<'_> {
                 warnings.push(vectors::set_aside(&self.options.state_dir, &err)?);
             } else if !anew {
                 anew = true;
-                warnings.push(format!("{}; the index is built anew", located(&err)));
+                warnings.push(format!("{}; the index is built anew", err.located()));
             } else {
                 return Err(err);
             }
@@ -483,12 +483,4 @@ impl Syncer<'_> {
 /// The name of a value that a store keeps for a namespace.
 pub(crate) fn namespace_key(name: &str, namespace: &str) -> String {
     format!("{name}:{namespace}")
-}
-
-/// Says which file an error is about, where it knows.
-fn located(err: &Error) -> String {
-    match err.context("path") {
-        Some(path) if !err.message().contains(path) => format!("{err} (`{path}`)"),
-        _ => err.to_string(),
-    }
 }
