@@ -24,6 +24,9 @@ const MAX_RESULTS: usize = 1_000;
 const MAX_RERANKED: usize = 500;
 /// A snippet with less room than this is left out, with its result.
 const MIN_SNIPPET_CHARS: usize = 40;
+/// How often a search is made whose store changes under it, before its answer is given as it is.
+const ATTEMPTS: usize = 4;
+const OVERTAKEN: &str = "words: the memory changed during the search; ask again";
 
 /// A question.
 #[derive(Debug, Clone)]
@@ -215,22 +218,10 @@ struct Graduate {
 impl Searcher<'_> {
     /// Answers a question from what is live.
     pub(crate) async fn search(&self, request: &SearchRequest) -> Result<SearchResponse> {
-        let mut response = empty(request);
         let query = Query::parse(&request.query);
         check_sources(self.live, &request.filter).await?;
-        let allowed = self
-            .live
-            .store
-            .allowed(self.options.namespace.clone(), request.filter.clone())
-            .await?;
         let max_results = request.max_results.min(MAX_RESULTS);
-        let question = Question {
-            request,
-            query: &query,
-            allowed: allowed.as_deref(),
-            k: max_results.saturating_mul(request.candidate_multiplier.max(1)),
-        };
-        let candidates = self.candidates(&question, &mut response).await?;
+        let (candidates, mut response) = self.of_one_state(request, &query, max_results).await?;
         let candidates = self.grade(request, candidates)?;
         let candidates = self.rerank(&request.query, candidates, &mut response).await;
         let (floor, strictness) = match request.floor {
@@ -269,6 +260,40 @@ impl Searcher<'_> {
                 .push(result(candidate, snippet, request.citations));
         }
         Ok(response)
+    }
+
+    /// Returns the candidates and what the legs say, of one state of the store: what a filter lets through, what an index found
+    /// and what the store still has would else be of different ones, and text that was changed meanwhile would be in none.
+    async fn of_one_state(
+        &self,
+        request: &SearchRequest,
+        query: &Query,
+        max_results: usize,
+    ) -> Result<(Vec<Found>, SearchResponse)> {
+        let store = &self.live.store;
+        let mut attempt = 1;
+        loop {
+            let before = store.last_seq().await?;
+            let mut response = empty(request);
+            let allowed = store
+                .allowed(self.options.namespace.clone(), request.filter.clone())
+                .await?;
+            let question = Question {
+                request,
+                query,
+                allowed: allowed.as_deref(),
+                k: max_results.saturating_mul(request.candidate_multiplier.max(1)),
+            };
+            let candidates = self.candidates(&question, &mut response).await?;
+            if store.last_seq().await? == before {
+                return Ok((candidates, response));
+            }
+            if attempt == ATTEMPTS {
+                response.degraded.push(OVERTAKEN.to_owned());
+                return Ok((candidates, response));
+            }
+            attempt += 1;
+        }
     }
 
     /// Returns the candidates by freshness, best first, ties by id.

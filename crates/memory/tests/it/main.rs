@@ -11,6 +11,7 @@ mod format;
 mod machine;
 mod meaning;
 mod notes;
+mod overtaken;
 mod plugin;
 mod ranking_reports;
 mod search;
