@@ -5,6 +5,7 @@ mod crash;
 mod demo;
 mod eval;
 mod prepare;
+mod soak;
 mod test;
 mod tidy;
 
@@ -20,7 +21,7 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   prepare   fetch everything that needs the network: sources of dependencies, models
-  test      format, lints, tidy, all tests, documentation, deaths at every step of a sync; prepares first what is missing, then runs offline
+  test      format, lints, tidy, all tests, documentation, deaths at every step of a sync, a short soak; prepares first what is missing, then runs offline
   tidy      check the rules of the house: who may import whom, files of plugins, unsafe code
   demo      build, index examples/workspaces, answer a question in English and one in Chinese
   eval      measure retrieval on the sets in $EVAL_DIR:
@@ -28,9 +29,11 @@ usage: cargo xtask COMMAND
   bench     time what users wait for: meaning
   crash     let a process die at every step of a sync and at seeded moments, and compare what it leaves:
             [--rounds N] [--seed N]
+  soak      let eight readers and two writers, one of them killed again and again, work on one state folder for a while:
+            [--seconds N] [--seed N]
 ";
 
-/// A floor or an aim was missed, or a death left what it should not.
+/// A floor or an aim was missed, a death left what it should not, or an answer was wrong.
 const GATE_FAILED: u8 = 5;
 
 fn main() -> ExitCode {
@@ -62,6 +65,7 @@ fn run(command: &str, args: &[String]) -> Result<bool> {
         "eval" => return eval::run(&shell, args),
         "bench" => return bench::run(&shell, args),
         "crash" => return crash::run(&shell, args),
+        "soak" => return soak::run(&shell, args),
         _ => {
             say(USAGE);
             return Err(format!("unknown command `{command}`").into());

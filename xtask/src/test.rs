@@ -1,9 +1,12 @@
 use xshell::{Shell, cmd};
 
-use crate::{Result, crash, prepare, program, say, target};
+use crate::{Result, crash, prepare, program, say, soak, target};
 
 /// How many processes are killed at seeded moments, besides those that die at each step.
 const CRASH_ROUNDS: &str = "30";
+
+/// How long readers and writers work on one state folder.
+const SOAK_SECONDS: &str = "12";
 
 /// Runs everything that has to pass: fetches what is missing, offline but for that.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
@@ -41,6 +44,10 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     let rounds = ["--rounds".to_owned(), CRASH_ROUNDS.to_owned()];
     if !crash::run(shell, &rounds)? {
         return Err("a process that died left what it should not".into());
+    }
+    let seconds = ["--seconds".to_owned(), SOAK_SECONDS.to_owned()];
+    if !soak::run(shell, &seconds)? {
+        return Err("an answer was wrong while others wrote, or something was left over".into());
     }
     Ok(())
 }

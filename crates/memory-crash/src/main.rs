@@ -4,11 +4,13 @@
 //! * `child`: the process that dies.
 //! * `script`: what happens to the files.
 //! * `workspace`: opens a memory and looks at it.
+//! * `soak`: readers and writers on one state folder for a while.
 #![cfg_attr(not(test), deny(unused_crate_dependencies))]
 
 mod child;
 mod parent;
 mod script;
+mod soak;
 mod workspace;
 
 // Without its feature only the name is used.
@@ -21,7 +23,9 @@ use std::process::ExitCode;
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const USAGE: &str = "usage: memory-crash ROUNDS SEED
-       memory-crash child DIR SEED (record | step NAME OCCURRENCE | run)";
+       memory-crash child DIR SEED (record | step NAME OCCURRENCE | run)
+       memory-crash soak SECONDS SEED MEMORY
+       memory-crash soak-writer DIR MEMORY SEED";
 
 /// A death left something else than it should.
 const GATE_FAILED: u8 = 5;
@@ -45,6 +49,12 @@ fn run(args: &[&str]) -> Result<bool> {
         ["child", dir, seed, "step", name, n] => {
             let step = ((*name).to_owned(), n.parse()?);
             child::run(Path::new(dir), seed.parse()?, Some(step))?;
+        }
+        ["soak", seconds, seed, memory] => {
+            return soak::run(seconds.parse()?, seed.parse()?, Path::new(memory));
+        }
+        ["soak-writer", dir, memory, seed] => {
+            soak::run_process(Path::new(dir), Path::new(memory), seed.parse()?)?;
         }
         [rounds, seed] => return parent::run(rounds.parse()?, seed.parse()?),
         _ => return Err(USAGE.into()),
