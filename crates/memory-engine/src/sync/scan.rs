@@ -1,6 +1,8 @@
 use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -81,7 +83,10 @@ impl Scan {
             let mut comparison = Comparison::new(discovery.walk(), Some(&store), &self.namespace);
             while !self.cancel.load(Ordering::Relaxed) {
                 let scanned = match comparison.next().await {
-                    Ok(Some(compared)) => Ok(self.look_at(compared)),
+                    Ok(Some(compared)) => match self.look_at(compared) {
+                        Some(scanned) => Ok(scanned),
+                        None => continue,
+                    },
                     Ok(None) => break,
                     Err(err) => Err(err),
                 };
@@ -106,10 +111,12 @@ impl Scan {
         Ok(receiver)
     }
 
-    fn look_at(&self, compared: Compared) -> Scanned {
+    /// Returns nothing for a file that came and went without a sync.
+    fn look_at(&self, compared: Compared) -> Option<Scanned> {
+        let gone = |known: Known| Scanned::Gone(Change::Remove { doc: known.doc });
         let (found, known) = match compared {
             Compared::File(found, known) => (found, known),
-            Compared::Gone(known) => return Scanned::Gone(Change::Remove { doc: known.doc }),
+            Compared::Gone(known) => return Some(gone(known)),
         };
         // A plugin that panics fails its document, not the sync.
         let file = AssertUnwindSafe(|| self.file(&found, known.as_ref()));
@@ -121,10 +128,16 @@ impl Scan {
                 ))
             })
             .unwrap_or_else(Outcome::Failed);
-        Scanned::File {
+        // Somebody may delete a file between the walk and our opening it.
+        if matches!(&outcome, Outcome::Failed(err) if err.kind() == ErrorKind::NotFound)
+            && is_gone(&found.absolute)
+        {
+            return known.map(gone);
+        }
+        Some(Scanned::File {
             path: found.path,
             outcome,
-        }
+        })
     }
 
     fn file(&self, found: &Found, known: Option<&Known>) -> Result<Outcome> {
@@ -213,6 +226,10 @@ impl Scan {
             entries,
         })
     }
+}
+
+fn is_gone(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_err_and(|err| err.kind() == io::ErrorKind::NotFound)
 }
 
 /// Gives entries their ids.
