@@ -205,22 +205,21 @@ fn live(shared: &Shared, mut child: Child, life_ms: u64) -> Result<()> {
 
 fn report(shared: &Shared, tallies: &[Tally], took: Duration, seed: u64) -> Result<()> {
     let state = shared.ledger.now()?;
-    let answers = |kind: Kind| -> u64 {
-        let of_kind = tallies.iter().filter(|tally| tally.kind == kind);
-        of_kind.map(|tally| tally.answers).sum()
-    };
     let gaps: u64 = tallies.iter().map(|tally| tally.gaps).sum();
-    let slowest = tallies.iter().map(|tally| tally.slowest).max();
     say(&format!(
-        "soak of {} s, seed {seed}: {} answers by handles that stay, {} by handles that follow the settings, {} by handles opened \
-         anew, {} by the program; the slowest took {} ms; {gaps} lacked a note while a sync was at it, and said so",
-        took.as_secs(),
-        answers(Kind::Stays),
-        answers(Kind::Follows),
-        answers(Kind::Anew),
-        answers(Kind::Program),
-        slowest.unwrap_or_default().as_millis(),
+        "soak of {} s, seed {seed}; {gaps} answers lacked a note while a sync was at it, and said so",
+        took.as_secs()
     ));
+    for kind in Kind::ALL {
+        let of_kind = || tallies.iter().filter(|tally| tally.kind == *kind);
+        let answers: u64 = of_kind().map(|tally| tally.answers).sum();
+        let slowest = of_kind().map(|tally| tally.slowest).max();
+        say(&format!(
+            "  {answers} answers by {}; the slowest took {} ms",
+            kind.name(),
+            slowest.unwrap_or_default().as_millis()
+        ));
+    }
     let count = |deed: &str| state.count(deed);
     say(&format!(
         "  {} syncs and {} rebuilds here, {} and {} by the second process, which was killed {} times; settings switched: {} vector, \

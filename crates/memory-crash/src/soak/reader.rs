@@ -35,6 +35,15 @@ pub(crate) enum Kind {
 
 impl Kind {
     pub(crate) const ALL: &[Self] = &[Self::Stays, Self::Follows, Self::Anew, Self::Program];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Stays => "handles that stay",
+            Self::Follows => "handles that follow the settings",
+            Self::Anew => "handles opened anew",
+            Self::Program => "the program",
+        }
+    }
 }
 
 /// What a reader has seen.
