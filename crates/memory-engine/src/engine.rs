@@ -333,17 +333,18 @@ impl Engine {
         Ok(findings)
     }
 
-    /// Returns whether this namespace was ever synced.
+    /// Returns whether something is published for this namespace, by a sync that has ended or one that still embeds.
     ///
     /// # Errors
     ///
     /// As [`search`](Self::search).
     pub async fn is_indexed(&self) -> Result<bool> {
-        let key = || namespace_key("last_sync", &self.options.namespace);
-        let last_sync = self
+        // Known before anything is published, unlike the time of the last sync.
+        let key = || namespace_key(state_dir::WORKSPACE, &self.options.namespace);
+        let workspace = self
             .on_live(async |live| live.store.meta(key()).await)
             .await?;
-        Ok(last_sync.flatten().is_some())
+        Ok(workspace.flatten().is_some())
     }
 
     /// Closes the store and the indexes. The engine opens them again when it is used again.

@@ -13,6 +13,9 @@ use crate::sync::namespace_key;
 /// Begins the ignore file, and marks the folder as ours.
 const MARK: &str = "# An index that can be built anew from the memory files.\n";
 
+/// Names the workspace that the documents of a namespace came from, in the store. It is there before anything is published.
+pub(crate) const WORKSPACE: &str = "workspace";
+
 /// Makes the state folder for its owner alone, with an ignore file for git inside.
 ///
 /// # Errors
@@ -81,7 +84,7 @@ pub(crate) async fn other_workspace(store: &Store, options: &Options) -> Result<
         return Ok(None);
     }
     let built_for = store
-        .meta(namespace_key("workspace", &options.namespace))
+        .meta(namespace_key(WORKSPACE, &options.namespace))
         .await?;
     Ok(built_for.filter(|built_for| *built_for != workspace.display().to_string()))
 }

@@ -149,7 +149,7 @@ impl Memory {
         self.engine.examine().await
     }
 
-    /// Returns whether this namespace was ever synced.
+    /// Returns whether something is published for this namespace.
     ///
     /// # Errors
     ///

@@ -345,7 +345,7 @@ impl Syncer<'_> {
         self.without_meaning(known, target, report).await?;
         let store = &target.store;
         store
-            .set_meta(self.key("workspace"), report.workspace.clone())
+            .set_meta(self.key(state_dir::WORKSPACE), report.workspace.clone())
             .await?;
         store.set_meta(self.key(CUT_BY), self.cut_by()).await?;
         step("cut_noted");

@@ -99,14 +99,18 @@ impl Notes {
     }
 
     pub(crate) fn open(&self) -> Memory {
-        let app = self.app();
+        self.open_with(&self.app(), self.root())
+    }
+
+    /// Opens the memory of any folder with an app and the flags of these notes.
+    pub(crate) fn open_with(&self, app: &App, root: &Path) -> Memory {
         let sources = Sources {
             flags: self.flags.clone(),
             ..Sources::default()
         };
         let loaded =
             config::load(&sources, app.registry()).unwrap_or_else(|problems| panic!("{problems}"));
-        block_on(app.open(&loaded.config, self.root())).unwrap()
+        block_on(app.open(&loaded.config, root)).unwrap()
     }
 
     /// Opens the memory, uses it and closes it, as one call of the program does.

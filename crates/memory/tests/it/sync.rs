@@ -1,12 +1,14 @@
 //! What a sync keeps, changes and forgets.
 
 use std::fs;
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures::executor::block_on;
-use memory::{LockWait, Phase, Query, SyncReport, SyncRequest};
-use memory_api::ErrorKind;
+use memory::{Clock, FixedClock, LockWait, Phase, Query, SyncReport, SyncRequest};
+use memory_api::{ErrorKind, Timestamp};
 use serde_json::json;
 
 use crate::notes::Notes;
@@ -402,6 +404,65 @@ fn a_forced_sync_builds_a_new_generation_and_removes_the_old_one() {
         .unwrap();
     assert_eq!(generations(), ["2-lexical-fts5", "2-store"]);
     assert_eq!(notes.search("pump")[0].id, before[0].id);
+}
+
+/// A test double: whenever a sync asks for the time, somebody else asks whether there is an index.
+#[derive(Debug)]
+struct Watched {
+    manifest: PathBuf,
+    look: fn(PathBuf) -> bool,
+    seen: Arc<Mutex<Vec<bool>>>,
+    inner: FixedClock,
+}
+
+impl Clock for Watched {
+    fn now(&self) -> Timestamp {
+        let (look, manifest) = (self.look, self.manifest.clone());
+        if manifest.is_file() {
+            // A thread of its own, since executors do not nest.
+            let seen = std::thread::spawn(move || look(manifest)).join().unwrap();
+            self.seen.lock().unwrap().push(seen);
+        }
+        self.inner.now()
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.inner.monotonic()
+    }
+
+    fn random(&self) -> u128 {
+        self.inner.random()
+    }
+}
+
+/// Whoever finds none builds one first, and would wait for the sync that has just published it.
+#[test]
+fn what_is_published_is_an_index_before_its_sync_has_ended() {
+    let notes = Notes::of(&[("notes/a.md", "basalt")]);
+    let seen = Arc::default();
+    let clock = Watched {
+        manifest: notes.path(".memory/MANIFEST.json"),
+        look: |manifest| {
+            let root = manifest.parent().unwrap().parent().unwrap();
+            let memory = Notes::new().open_with(&Notes::new().app(), root);
+            let seen = block_on(memory.is_indexed()).unwrap();
+            block_on(memory.close()).unwrap();
+            seen
+        },
+        seen: Arc::clone(&seen),
+        inner: FixedClock::new(Timestamp(0)),
+    };
+    let memory = notes.open_with(&notes.app().with_clock(Arc::new(clock)), notes.root());
+    for force in [false, true] {
+        let request = SyncRequest {
+            force,
+            ..SyncRequest::default()
+        };
+        block_on(memory.sync(&request)).unwrap();
+        let seen = std::mem::take(&mut *seen.lock().unwrap());
+        assert!(!seen.is_empty() && !seen.contains(&false), "{seen:?}");
+    }
+    block_on(memory.close()).unwrap();
 }
 
 #[test]
