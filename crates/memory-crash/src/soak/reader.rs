@@ -191,8 +191,9 @@ impl<'a> Reader<'a> {
             .args(["--max-results", &N_RESULTS.to_string(), &question.text])
             .stdin(Stdio::null())
             .output()?;
-        if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
+        let said = String::from_utf8_lossy(&output.stderr);
+        // One that sees no index would build one first.
+        if !output.status.success() || said.contains("no index") {
             return Err(format!("`memory search` ended with {}: {said}", output.status).into());
         }
         let answer: Value = serde_json::from_slice(&output.stdout)?;
