@@ -16,6 +16,9 @@ use crate::script::Random;
 pub(crate) const STATE: &str = ".memory";
 /// After how many rounds each of the rare things has happened once, in an order that is known; later a seed decides.
 const WARM_UP: u64 = 8;
+/// One of so many rounds builds anew, and one of so many switches a setting. Each begins a generation and ends another.
+const REBUILD: u64 = 12;
+const SWITCH: u64 = 8;
 /// What a sync says of the settings that changed. Anything else that it warns of is a fault.
 const OF_SETTINGS: &[&str] = &[
     "documents are cut in another way now",
@@ -83,7 +86,7 @@ impl Writer {
         for _ in 0..=self.random.below(4) {
             self.edit()?;
         }
-        let force = self.round == WARM_UP || self.random.below(20) == 0;
+        let force = self.round == WARM_UP || self.random.below(REBUILD) == 0;
         let seen = self.ledger.now()?;
         if !is_thread && self.random.below(4) == 0 {
             self.sync_by_program(force)?;
@@ -102,7 +105,7 @@ impl Writer {
         match self.round {
             0 => None,
             round if round < WARM_UP => (round % 2 == 0).then_some(round / 2),
-            _ => (self.random.below(12) == 0).then(|| self.random.below(3)),
+            _ => (self.random.below(SWITCH) == 0).then(|| self.random.below(3)),
         }
     }
 
