@@ -85,7 +85,15 @@ impl Query {
             builder.add(&piece);
             match piece {
                 Piece::Text(text) | Piece::Phrase(text) => asked.push_str(text),
-                Piece::Excluded(text) => excluded.extend(["\"", text, "\" "]),
+                Piece::Excluded(text) => {
+                    // What holds a `"` stood in the other quotes, and holds none of those.
+                    let [open, close] = if text.contains('"') {
+                        ["“", "” "]
+                    } else {
+                        ["\"", "\" "]
+                    };
+                    excluded.extend([open, text, close]);
+                }
             }
         }
         Self {

@@ -144,6 +144,21 @@ fn no_word_is_an_empty_query_qp_09_qp_10() {
 }
 
 #[test]
+fn the_query_for_what_is_excluded_asks_for_it_in_any_quotes() {
+    for query in [
+        "-pump",
+        "-\"oil “pump\"",
+        "-“oil \"pump”",
+        "-a”b -“\"x” -\"y”\"",
+    ] {
+        let query = Query::parse(query);
+        let asked = Query::parse(&query.excluded_text);
+        assert_eq!(asked.clauses, query.excluded, "{}", query.excluded_text);
+        assert!(asked.excluded.is_empty());
+    }
+}
+
+#[test]
 fn stop_words_are_dropped_beside_others_only() {
     check("what is the pump", "pump");
     check("to be or not to be", "to be or not");
