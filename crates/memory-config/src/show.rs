@@ -81,7 +81,8 @@ fn toml_value(value: &Value) -> Option<Toml> {
             Some(number) => number.into(),
             None => number.as_f64()?.into(),
         },
-        Value::String(text) => text.as_str().into(),
+        // As a file has to write it: this stands for a variable otherwise.
+        Value::String(text) => text.replace("${", "$${").into(),
         Value::Array(items) => items
             .iter()
             .filter_map(toml_value)

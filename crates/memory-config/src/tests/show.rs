@@ -82,6 +82,18 @@ fn rendered_config_is_a_config_file_of_the_same_meaning() {
     );
 }
 
+#[test]
+fn rendered_config_names_no_variable() {
+    let first = toml("namespace = \"$${HOME} $$${x $ ${A}\"\n[documents]\ninclude = [\"$${x}\"]\n")
+        .env("A", "${A}")
+        .loaded();
+    assert_eq!(first.config.namespace, "${HOME} $${x $ ${A}");
+    let second = toml(first.render()).loaded();
+    assert_eq!(second.render(), first.render());
+    assert_eq!(second.config.namespace, first.config.namespace);
+    assert_eq!(second.config.documents.include, ["${x}"]);
+}
+
 /// CF-05: where a key came from is said, the key is not.
 #[test]
 fn secrets_are_shown_nowhere() {
