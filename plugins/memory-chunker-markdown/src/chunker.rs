@@ -6,13 +6,12 @@ use crate::block::{Block, Kind, blocks};
 use crate::config::{Config, Split};
 use crate::cut::{Cutter, Piece};
 use crate::front_matter::FrontMatter;
-use crate::line::{lines, slice};
+use crate::line::{BYTE_ORDER_MARK, lines, slice};
 use crate::syntax::is_speaker;
 
-/// Raised whenever a document may be cut in another way than before, which includes a change of the token estimate.
+/// Raised whenever a document may be cut in another way than before, which includes a change of the token estimate. Not for what
+/// nobody finds: an entry that was a lone byte order mark and is none any more is not worth a new index.
 const CUT_VERSION: u32 = 1;
-
-const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Cuts Markdown and plain text at headings, blocks and sentences.
 #[derive(Debug, Clone)]
@@ -300,6 +299,7 @@ impl Builder<'_> {
         if cut.lead_left_out {
             self.exclude(heading);
         }
+        self.exclude(cut.blank);
         for span in cut.entries {
             let mut entry = DraftEntry::new(slice(self.cutter.text, span.clone()), span);
             entry.heading_path = self

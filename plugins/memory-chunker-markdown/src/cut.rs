@@ -8,7 +8,7 @@ use std::ops::Range;
 use memory_text::estimate_tokens;
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::line::{lines, slice, trim};
+use crate::line::{is_blank, lines, slice, trim};
 
 /// A kind of border, strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -164,6 +164,8 @@ pub(crate) struct Cut {
     pub(crate) entries: Vec<Range<usize>>,
     /// Whether the lead stands in no entry, since it did not fit together with the first text.
     pub(crate) lead_left_out: bool,
+    /// What would have been an entry without text: a byte order mark, alone between text that fills entries.
+    pub(crate) blank: Vec<Range<usize>>,
 }
 
 /// Cuts text to size.
@@ -185,7 +187,7 @@ impl Cutter<'_> {
         if self.fits(whole.clone()) {
             return Cut {
                 entries: vec![whole],
-                lead_left_out: false,
+                ..Cut::default()
             };
         }
         let mut atoms = Vec::new();
@@ -252,7 +254,7 @@ impl Cutter<'_> {
         self.split(from..span.end, border, piece, weaker, atoms);
     }
 
-    fn pack(&self, lead: Option<&Range<usize>>, atoms: &[Atom]) -> Cut {
+    fn pack(&self, mut lead: Option<&Range<usize>>, atoms: &[Atom]) -> Cut {
         let mut cut = Cut::default();
         let mut rest = atoms;
         // Where the text begins that the entry before added; what it repeated itself is not repeated again.
@@ -261,7 +263,7 @@ impl Cutter<'_> {
             let start = match (added, lead) {
                 (None, Some(lead)) if self.fits(lead.start..first.text_end) => lead.start,
                 (None, lead) => {
-                    cut.lead_left_out = lead.is_some();
+                    cut.lead_left_out |= lead.is_some();
                     first.span.start
                 }
                 (Some(added), _) => self.overlap(added, first),
@@ -271,11 +273,15 @@ impl Cutter<'_> {
                 .unwrap_or((rest, &[]));
             let end = taken.last().map_or(first.text_end, |last| last.text_end);
             let entry = trim(self.text, start..end);
-            if !entry.is_empty() {
-                cut.entries.push(entry);
-            }
-            added = Some(first.span.start);
             rest = left;
+            lead = None;
+            added = None;
+            if !is_blank(slice(self.text, entry.clone())) {
+                cut.entries.push(entry);
+                added = Some(first.span.start);
+            } else if !entry.is_empty() {
+                cut.blank.push(entry);
+            }
         }
         cut
     }

@@ -62,9 +62,10 @@ impl FrontMatter {
             }
         };
         let span = start..closing.end();
-        match parse(slice(text, opening.next..closing.start)) {
+        let yaml = opening.next..closing.start;
+        match parse(text, yaml.clone()) {
             Ok(fields) => {
-                let (meta, warnings) = fields.into_meta();
+                let (meta, warnings) = fields.into_meta(|line| file_line(text, &yaml, line));
                 Self {
                     meta,
                     excluded: Some(span),
@@ -83,7 +84,8 @@ impl FrontMatter {
     }
 }
 
-fn parse(yaml: &str) -> Result<Fields, Warning> {
+fn parse(text: &str, range: Range<usize>) -> Result<Fields, Warning> {
+    let yaml = slice(text, range.clone());
     // Notes come from anywhere: the limits keep small texts that expand or nest without end from costing time or stack.
     let options: Options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -103,38 +105,41 @@ fn parse(yaml: &str) -> Result<Fields, Warning> {
         return Ok(Fields::default());
     }
     serde_saphyr::from_str_with_options(yaml, options).map_err(|err| {
-        let line = err
-            .location()
-            .map_or(1, |location| file_line(location.line()));
+        let line = err.location().map_or(1, |location| location.line());
         let message = err.to_string().replace(['\n', '\r'], " ");
         // The place is counted from the line below `---`; the warning has the line of the file.
         let message = message.split(" at line ").next().unwrap_or_default();
         Warning::new(
-            Some(line),
+            Some(file_line(text, &range, line)),
             format!("front matter is taken for text: {message}"),
         )
     })
 }
 
-/// Turns a line of the YAML into a line of the file, which has the opening `---` above it.
-fn file_line(line: u64) -> u32 {
-    u32::try_from(line).unwrap_or(u32::MAX).saturating_add(1)
+/// Returns the line of the file, as an editor counts, for a line of the YAML, which also ends at a lone `\r`.
+fn file_line(text: &str, yaml: &Range<usize>, line: u64) -> u32 {
+    let n_before = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
+    let start = lines(text, yaml.start)
+        .nth(n_before)
+        .map_or(yaml.end, |line| line.start.min(yaml.end));
+    let n_ends = slice(text, 0..start).matches('\n').count();
+    u32::try_from(n_ends).map_or(u32::MAX, |n_ends| n_ends.saturating_add(1))
 }
 
-/// The keys this chunker knows, with the line each value stands in.
+/// The keys this chunker knows, with the line of the YAML each value stands in.
 #[derive(Debug, Default)]
 struct Fields {
-    title: Option<(u32, Value)>,
-    kind: Option<(u32, Value)>,
-    created: Option<(u32, Value)>,
-    date: Option<(u32, Value)>,
-    updated: Option<(u32, Value)>,
-    modified: Option<(u32, Value)>,
-    tags: Option<(u32, Value)>,
+    title: Option<(u64, Value)>,
+    kind: Option<(u64, Value)>,
+    created: Option<(u64, Value)>,
+    date: Option<(u64, Value)>,
+    updated: Option<(u64, Value)>,
+    modified: Option<(u64, Value)>,
+    tags: Option<(u64, Value)>,
 }
 
 impl Fields {
-    fn field(&mut self, key: &str) -> Option<&mut Option<(u32, Value)>> {
+    fn field(&mut self, key: &str) -> Option<&mut Option<(u64, Value)>> {
         Some(match key {
             "title" => &mut self.title,
             "type" => &mut self.kind,
@@ -147,18 +152,20 @@ impl Fields {
         })
     }
 
-    fn into_meta(self) -> (DocumentMeta, Vec<Warning>) {
+    fn into_meta(self, file_line: impl Fn(u64) -> u32) -> (DocumentMeta, Vec<Warning>) {
+        let line =
+            |field: Option<(u64, Value)>| field.map(|(line, value)| (file_line(line), value));
         let mut warnings = Vec::new();
         let mut meta = DocumentMeta::default();
-        meta.title = read_text("title", self.title, &mut warnings);
-        meta.kind = read_text("type", self.kind, &mut warnings);
-        let created = read_time("created", self.created, &mut warnings);
-        let date = read_time("date", self.date, &mut warnings);
+        meta.title = read_text("title", line(self.title), &mut warnings);
+        meta.kind = read_text("type", line(self.kind), &mut warnings);
+        let created = read_time("created", line(self.created), &mut warnings);
+        let date = read_time("date", line(self.date), &mut warnings);
         meta.created = created.or(date);
-        let updated = read_time("updated", self.updated, &mut warnings);
-        let modified = read_time("modified", self.modified, &mut warnings);
+        let updated = read_time("updated", line(self.updated), &mut warnings);
+        let modified = read_time("modified", line(self.modified), &mut warnings);
         meta.updated = updated.or(modified);
-        meta.tags = read_tags(self.tags, &mut warnings);
+        meta.tags = read_tags(line(self.tags), &mut warnings);
         warnings.sort_by_key(|warning| warning.line);
         (meta, warnings)
     }
@@ -364,7 +371,7 @@ impl<'de> Visitor<'de> for FieldsVisitor {
             };
             if let Some(field) = field {
                 let value: Spanned<Value> = map.next_value()?;
-                *field = Some((file_line(value.referenced.line()), value.value));
+                *field = Some((value.referenced.line(), value.value));
             } else {
                 map.next_value::<IgnoredAny>()?;
             }

@@ -1,5 +1,7 @@
 use std::ops::Range;
 
+pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// A line of a text and where it stands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
@@ -71,6 +73,12 @@ pub(crate) fn slice(text: &str, range: Range<usize>) -> &str {
         "{range:?} is no piece of the text"
     );
     text.get(range).unwrap_or_default()
+}
+
+/// Returns whether a text holds nothing, as the contract of chunkers means it: white space and byte order marks.
+pub(crate) fn is_blank(text: &str) -> bool {
+    text.chars()
+        .all(|ch| ch.is_whitespace() || ch == BYTE_ORDER_MARK)
 }
 
 /// Shrinks a range to its text: no blank line and no white space at the end, no blank line at the beginning. The first line

@@ -33,6 +33,21 @@ fn long_section_is_cut_between_blocks() {
 }
 
 #[test]
+fn a_byte_order_mark_between_long_texts_is_no_entry() {
+    let fence = format!("```\n{}```", "\n".repeat(60));
+    for split in [Split::Section, Split::Block] {
+        let text = format!(
+            "<!--{}\u{feff}{}x\n\n{fence}\n",
+            "\n".repeat(60),
+            "\n".repeat(60)
+        );
+        let chunked = chunk(&text, config(split, 16));
+        let blank = |ch: char| ch.is_whitespace() || ch == '\u{feff}';
+        assert!(!texts(&chunked).iter().any(|text| text.chars().all(blank)));
+    }
+}
+
+#[test]
 fn fence_and_table_stay_whole_while_they_fit() {
     let fence = format!(
         "```\n{}\n\n# no heading\n```",

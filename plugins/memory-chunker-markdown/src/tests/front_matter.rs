@@ -130,6 +130,22 @@ fn broken_front_matter_is_text_and_named() {
     }
 }
 
+/// YAML ends a line at a lone `\r`, an editor does not.
+#[test]
+fn lines_of_warnings_are_those_of_an_editor() {
+    for (front_matter, line) in [
+        ("---\na: 1\r\r\rb: [\n---", 2),
+        ("---\rtags: 5\r---\r", 1),
+        ("---\ntype: x\r\rtags: 5\n---", 2),
+        ("---\r\ntype: x\r\ntags: 5\r\n---", 3),
+    ] {
+        let chunked = sections(&format!("{front_matter}\nbody"));
+        assert_eq!(chunked.warnings.len(), 1, "{front_matter}");
+        let warning = &chunked.warnings[0];
+        assert_eq!(warning.line, Some(line), "{front_matter}: {warning:?}");
+    }
+}
+
 #[test]
 fn front_matter_that_does_not_end_is_text() {
     let text = "---\ntitle: a\n\nbody";
