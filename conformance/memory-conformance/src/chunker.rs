@@ -100,6 +100,21 @@ fn every_document(
     })
 }
 
+/// Holds one cut document against the lines of the contract that a single result can break.
+///
+/// For tests that have documents of their own, such as a fuzzer.
+///
+/// # Errors
+///
+/// What the result breaks.
+pub fn check_chunked(document: &Document<'_>, chunked: &Chunked) -> Outcome {
+    spans_are_ordered_and_on_char_borders(document, chunked)?;
+    no_entry_is_blank(document, chunked)?;
+    no_character_is_torn(document, chunked)?;
+    body_text_is_covered(document, chunked)?;
+    excluded_text_is_in_no_entry(document, chunked)
+}
+
 /// Checks that a range lies in the text, on character borders, and holds something.
 fn check_range(text: &str, range: &Range<usize>, what: &str) -> Outcome {
     ensure!(

@@ -23,6 +23,7 @@ mod vector;
 
 pub mod oracle;
 
+pub use chunker::check_chunked;
 pub use failure::{Failure, Outcome};
 pub use fixture::Fixture;
 pub use scenario::{Scenario, scenarios};

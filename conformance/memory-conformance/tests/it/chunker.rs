@@ -6,7 +6,7 @@ use memory_api::{
     Chunked, Chunker, Document, DraftEntry, Error, ErrorKind, Factory, Fingerprint, Identity,
     OpenContext, Plugin, Result, Warning, parse_config,
 };
-use memory_conformance::{Fixture, Subject, oracle, scenarios};
+use memory_conformance::{Fixture, Subject, check_chunked, oracle, scenarios};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -235,4 +235,24 @@ fn fixture_names_the_documents_of_a_choosy_chunker() {
             assert_eq!(scenario.check(&subject), Ok(()), "{}", scenario.name());
         }
     }
+}
+
+#[test]
+fn one_result_is_held_against_the_contract() {
+    let document = Document::new("memory", "MEMORY.md", "# A\n\n\u{feff}\n\nb");
+    let check = |entries: &[(usize, usize)], excluded: Option<usize>| {
+        let mut chunked = Chunked::default();
+        chunked.entries = entries
+            .iter()
+            .map(|(start, end)| DraftEntry::new(&document.text[*start..*end], *start..*end))
+            .collect();
+        chunked.excluded.extend(excluded.map(|end| 0..end));
+        check_chunked(&document, &chunked).map_err(|broken| broken.to_string())
+    };
+    assert_eq!(check(&[(0, 3), (10, 11)], None), Ok(()));
+    assert_eq!(check(&[(10, 11)], Some(3)), Ok(()));
+    assert!(check(&[(0, 3)], None).unwrap_err().contains("in no entry"));
+    let blank = check(&[(0, 3), (5, 8), (10, 11)], None).unwrap_err();
+    assert!(blank.contains("is blank"), "{blank}");
+    assert!(check(&[(0, 11)], Some(3)).is_err());
 }
