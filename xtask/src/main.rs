@@ -4,6 +4,7 @@ mod bench;
 mod crash;
 mod demo;
 mod eval;
+mod fuzz;
 mod prepare;
 mod soak;
 mod test;
@@ -21,7 +22,7 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   prepare   fetch everything that needs the network: sources of dependencies, models
-  test      format, lints, tidy, all tests, documentation, deaths at every step of a sync, a short soak; prepares first what is missing, then runs offline
+  test      format, lints, tidy, all tests, documentation, deaths at every step of a sync, a short soak, random text; prepares first what is missing, then runs offline
   tidy      check the rules of the house: who may import whom, files of plugins, unsafe code
   demo      build, index examples/workspaces, answer a question in English and one in Chinese
   eval      measure retrieval on the sets in $EVAL_DIR:
@@ -31,9 +32,11 @@ usage: cargo xtask COMMAND
             [--rounds N] [--seed N]
   soak      let eight readers and two writers, one of them killed again and again, work on one state folder for a while:
             [--seconds N] [--seed N]
+  fuzz      give random text to everything that reads text from outside:
+            [--seconds N] [--target NAME]
 ";
 
-/// A floor or an aim was missed, a death left what it should not, or an answer was wrong.
+/// A floor or an aim was missed, a death left what it should not, an answer was wrong, or random text found a fault.
 const GATE_FAILED: u8 = 5;
 
 fn main() -> ExitCode {
@@ -66,6 +69,7 @@ fn run(command: &str, args: &[String]) -> Result<bool> {
         "bench" => return bench::run(&shell, args),
         "crash" => return crash::run(&shell, args),
         "soak" => return soak::run(&shell, args),
+        "fuzz" => return fuzz::run(&shell, args),
         _ => {
             say(USAGE);
             return Err(format!("unknown command `{command}`").into());

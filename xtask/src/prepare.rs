@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use xshell::{Shell, cmd};
 
-use crate::{Result, program, say, target, undisturbed};
+use crate::{Result, fuzz, program, say, target, undisturbed};
 
 /// The models that tests, demo and measurements need.
 const MODELS: &[&str] = &["multilingual-e5-small-q4", "all-minilm-l6-v2"];
@@ -17,7 +17,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
 /// Fetches the sources of all dependencies, as the lock file names them.
 pub(crate) fn sources(shell: &Shell) -> Result<()> {
     cmd!(shell, "cargo fetch --locked").run()?;
-    Ok(())
+    fuzz::fetch(shell)
 }
 
 /// Pulls the models that are missing, with the program itself, into a cache inside `target`.

@@ -1,6 +1,6 @@
 use xshell::{Shell, cmd};
 
-use crate::{Result, crash, prepare, program, say, soak, target};
+use crate::{Result, crash, fuzz, prepare, program, say, soak, target};
 
 /// How many processes are killed at seeded moments, besides those that die at each step.
 const CRASH_ROUNDS: &str = "30";
@@ -13,6 +13,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     prepare::sources(shell)?;
     shell.set_var("CARGO_NET_OFFLINE", "true");
     cmd!(shell, "cargo fmt --all --check").run()?;
+    cmd!(shell, "cargo fmt --check --manifest-path fuzz/Cargo.toml").run()?;
     cmd!(
         shell,
         "cargo clippy --workspace --all-targets --locked -- -D warnings"
@@ -48,6 +49,9 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     let seconds = ["--seconds".to_owned(), SOAK_SECONDS.to_owned()];
     if !soak::run(shell, &seconds)? {
         return Err("an answer was wrong while others wrote, or something was left over".into());
+    }
+    if !fuzz::run(shell, &[])? {
+        return Err("random text found a fault".into());
     }
     Ok(())
 }
