@@ -7,7 +7,7 @@ use std::time::Duration;
 use memory_api::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 
-use crate::queue::End;
+use crate::queue::{End, Queue};
 use crate::worker::{Job, Queues, Reply, Side, Worker, plain_job, read_job, write_job};
 use crate::{Options, connect, sqlite_error};
 
@@ -166,8 +166,14 @@ impl Database {
     /// The threads end all the same.
     pub async fn close(&self) {
         let Threads { writer, readers } = std::mem::take(&mut *self.threads());
-        self.queues.end(End::Closed);
-        for worker in readers.into_iter().chain(writer) {
+        self.queues.reads.end(End::Closed);
+        let writes = EndOnDrop(&self.queues.writes);
+        for worker in readers {
+            worker.join().await;
+        }
+        // The last connection removes the log, and only one that writes can.
+        drop(writes);
+        if let Some(worker) = writer {
             worker.join().await;
         }
     }
@@ -250,6 +256,15 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         self.queues.end(End::Closed);
+    }
+}
+
+/// Ends a queue, also when the future that holds this is dropped.
+struct EndOnDrop<'a>(&'a Queue<Job>);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.end(End::Closed);
     }
 }
 

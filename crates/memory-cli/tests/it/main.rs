@@ -6,6 +6,8 @@ mod eval;
 mod examples;
 mod get;
 mod index;
+#[cfg(unix)]
+mod indexing_reports;
 mod plugins;
 mod program;
 mod search;

@@ -19,6 +19,20 @@ pub(crate) struct Run {
 }
 
 impl Run {
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = command.stdin(Stdio::null()).output().unwrap();
+        Self {
+            code: status.code().unwrap(),
+            stdout: text(stdout),
+            stderr: text(stderr),
+        }
+    }
+
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout)
             .unwrap_or_else(|err| panic!("{err}: {}\n{}", self.stdout, self.stderr))
@@ -94,18 +108,7 @@ impl Program {
     }
 
     pub(crate) fn run_in(&self, dir: &Path, args: &[&str]) -> Run {
-        let output = self.command(dir, args).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        let Output {
-            status,
-            stdout,
-            stderr,
-        } = output;
-        Run {
-            code: status.code().unwrap(),
-            stdout: text(stdout),
-            stderr: text(stderr),
-        }
+        Run::of(&mut self.command(dir, args))
     }
 
     pub(crate) fn command(&self, dir: &Path, args: &[&str]) -> Command {

@@ -31,6 +31,7 @@ use crate::failpoint::step;
 use crate::feed::{self, Standing, Words};
 use crate::generation;
 use crate::lock::WriterLock;
+use crate::manifest::Manifest;
 use crate::options::{Options, Part};
 use crate::search::degraded;
 use crate::state_dir;
@@ -298,10 +299,26 @@ impl Syncer<'_> {
             warnings,
             ..SyncReport::default()
         };
-        let mut target = self.target(anew, &mut report.warnings).await?;
-        let result = self.fill(discovery, &mut target, &mut report).await;
-        let closed = target.close().await;
-        result.and(closed).map(|()| report)
+        let result = match self.target(anew, &mut report.warnings).await {
+            Ok(mut target) => {
+                let result = self.fill(discovery, &mut target, &mut report).await;
+                let closed = target.close().await;
+                result.and(closed)
+            }
+            Err(err) => Err(err),
+        };
+        if result.is_err() || report.cancelled {
+            self.remove_unpublished();
+        }
+        result.map(|()| report)
+    }
+
+    /// Removes what was begun and not published: whoever lacks the room for a rebuild should not lose more of it.
+    fn remove_unpublished(&self) {
+        if let Ok(manifest) = Manifest::read(&self.options.state_dir) {
+            // What stays is removed by the next sync; why this one ended is what a person has to hear.
+            drop(generation::remove_others(self.options, manifest.as_ref()));
+        }
     }
 
     /// Returns the writer lock, or nothing when the sync was stopped while it waited.

@@ -8,6 +8,7 @@ mod doctor;
 mod fake;
 mod field_reports;
 mod format;
+mod indexing_reports;
 mod machine;
 mod meaning;
 mod notes;

@@ -1,5 +1,4 @@
-//! Groups scoring-ranking, decay-date and dimension-model. Those about Qdrant (DM-07), remote models (DM-10, DM-11), servers
-//! (DM-08) and daily notes (DD-05) come with these.
+//! Groups scoring-ranking, decay-date, and of dimension-model what needs no server; that about daily notes (DD-05) comes with these.
 
 use std::fs;
 

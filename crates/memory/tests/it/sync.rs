@@ -53,19 +53,6 @@ fn a_sync_follows_the_files() {
 }
 
 #[test]
-fn a_file_that_shrinks_leaves_no_old_entries() {
-    // SW-01.
-    let part = |n: u32| format!("## Part {n}\n{}quartz{n}\n\n", "word ".repeat(200));
-    let notes = Notes::of(&[("notes/a.md", &(1..=5).map(part).collect::<String>())]);
-    let before = notes.index().entries;
-    notes.write("notes/a.md", (1..=2).map(part).collect::<String>());
-    let after = notes.index().entries;
-    assert!(after < before);
-    assert!(notes.search("quartz5").is_empty());
-    assert_eq!(notes.search("quartz2").len(), 1);
-}
-
-#[test]
 fn moved_text_keeps_its_id_and_gets_new_lines() {
     let notes = Notes::of(&[("notes/a.md", "# One\n\nalpha\n\n# Two\n\nbeta")]);
     notes.index();
@@ -132,31 +119,6 @@ fn a_file_touched_without_a_change_is_unchanged() {
     assert!(old().is_empty());
     assert_eq!(counts(&notes.index()), [0, 0, 1, 0]);
     assert_eq!(old().len(), 1);
-}
-
-#[test]
-fn memory_files_are_never_written() {
-    // SW-16.
-    let files = [
-        ("notes/a.md", "---\ntitle: A\n---\npump"),
-        ("notes/b.md", "---\ntitle: [\n---\npump"),
-        ("notes/c.md", "\u{feff}pump\r\n"),
-    ];
-    let notes = Notes::of(&files);
-    let stamps =
-        || files.map(|(path, _)| fs::metadata(notes.path(path)).unwrap().modified().unwrap());
-    let before = stamps();
-    notes.index();
-    notes
-        .index_with(&SyncRequest {
-            force: true,
-            ..SyncRequest::default()
-        })
-        .unwrap();
-    assert_eq!(stamps(), before);
-    for (path, content) in files {
-        assert_eq!(fs::read_to_string(notes.path(path)).unwrap(), content);
-    }
 }
 
 #[test]
@@ -463,35 +425,6 @@ fn what_is_published_is_an_index_before_its_sync_has_ended() {
         assert!(!seen.is_empty() && !seen.contains(&false), "{seen:?}");
     }
     block_on(memory.close()).unwrap();
-}
-
-#[test]
-fn an_open_memory_notices_what_another_one_published() {
-    // SW-18.
-    let notes = Notes::of(&[("notes/1.md", "basalt")]);
-    notes.index();
-    let open = notes.open();
-    let found = |word: &str| -> Vec<String> {
-        block_on(open.search(&Query::new(word)))
-            .unwrap()
-            .results
-            .into_iter()
-            .map(|hit| hit.path)
-            .collect()
-    };
-    assert_eq!(found("basalt"), ["notes/1.md"]);
-    notes.write("notes/2.md", "gypsum");
-    notes.index();
-    assert_eq!(found("gypsum"), ["notes/2.md"]);
-    notes.write("notes/3.md", "marble");
-    notes
-        .index_with(&SyncRequest {
-            force: true,
-            ..SyncRequest::default()
-        })
-        .unwrap();
-    assert_eq!(found("marble"), ["notes/3.md"]);
-    block_on(open.close()).unwrap();
 }
 
 #[test]
