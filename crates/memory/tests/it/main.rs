@@ -17,3 +17,4 @@ mod plugin;
 mod ranking_reports;
 mod search;
 mod sync;
+mod watermark;

@@ -1,0 +1,185 @@
+//! What an index says of itself: its watermark, which may be wrong, and which decides what may be forgotten.
+
+use std::fs;
+use std::path::PathBuf;
+
+use memory::{AskedMode, Health, Query, SyncReport, SyncRequest};
+use memory_sqlite::rusqlite::Connection;
+
+use crate::notes::Notes;
+
+fn notes_with(index: &str) -> Notes {
+    let notes = Notes::new().with_meaning().with("vector.use", index);
+    for n in 0..10 {
+        notes.write(&format!("notes/{n}.md"), format!("pump number{n}"));
+    }
+    notes.index();
+    notes
+}
+
+/// The file of an index of the only generation.
+fn index_file(notes: &Notes, plugin: &str) -> PathBuf {
+    let leg = if plugin == "fts5" {
+        "lexical"
+    } else {
+        "vector"
+    };
+    notes.path(&format!(".memory/gen/1-{leg}-{plugin}/index.db"))
+}
+
+fn sql(file: &PathBuf, sql: &str) {
+    Connection::open(file).unwrap().execute_batch(sql).unwrap();
+}
+
+fn n_tombstones(notes: &Notes) -> i64 {
+    let store = Connection::open(notes.path(".memory/gen/1-store/store.db")).unwrap();
+    store
+        .query_row("SELECT count(*) FROM tombstones", [], |row| row.get(0))
+        .unwrap()
+}
+
+fn ill(notes: &Notes) -> Vec<(&'static str, Health)> {
+    let findings = notes.once(async |memory| memory.examine().await).unwrap();
+    findings
+        .into_iter()
+        .filter(|finding| finding.health != Health::Green)
+        .map(|finding| (finding.part, finding.health))
+        .collect()
+}
+
+/// What a leg finds, whatever its score.
+fn texts(notes: &Notes, mode: AskedMode) -> Vec<String> {
+    let query = Query::new("pump").with_mode(mode).everything(100);
+    let mut texts: Vec<_> = notes
+        .ask(&query)
+        .results
+        .into_iter()
+        .map(|hit| hit.snippet)
+        .collect();
+    texts.sort_unstable();
+    texts
+}
+
+/// Asserts that both legs find this many notes, and none of what was deleted.
+fn assert_holds(notes: &Notes, n: usize, gone: &str) {
+    for mode in [AskedMode::Lexical, AskedMode::Vector] {
+        let texts = texts(notes, mode);
+        assert_eq!(texts.len(), n, "{mode:?}: {texts:?}");
+        assert!(!texts.iter().any(|text| text.contains(gone)), "{texts:?}");
+    }
+    let status = notes.status();
+    assert_eq!(status.lexical.entries, n as u64);
+    assert_eq!(status.vector.unwrap().index.entries, n as u64);
+}
+
+fn is_built_anew(report: &SyncReport) -> bool {
+    report
+        .warnings
+        .iter()
+        .any(|warning| warning.contains("built anew"))
+}
+
+#[test]
+fn an_index_that_lost_an_entry_unnoticed_is_seen_by_the_doctor_and_mended() {
+    const FORGOT: &str = "UPDATE state SET n_entries = n_entries - 1";
+    for (plugin, part, lost) in [
+        ("fts5", "words", "DELETE FROM ids WHERE row = 5"),
+        ("flat", "meaning", "DELETE FROM vectors WHERE row = 5"),
+        ("sqlite-vec", "meaning", "DELETE FROM entries WHERE row = 5"),
+    ] {
+        let index = if plugin == "fts5" { "flat" } else { plugin };
+        let notes = notes_with(index);
+        let file = index_file(&notes, plugin);
+        sql(&file, lost);
+        sql(&file, FORGOT);
+        // Its watermark says that all is there, so a sync has nothing to do.
+        assert_eq!(notes.index().warnings, [""; 0]);
+        assert_eq!(ill(&notes), [(part, Health::Red)], "{plugin}");
+        // As `memory doctor --fix` does.
+        let forced = SyncRequest {
+            force: true,
+            ..SyncRequest::default()
+        };
+        assert_eq!(notes.index_with(&forced).unwrap().embedded, 0);
+        assert_eq!(ill(&notes), [], "{plugin}");
+        assert_holds(&notes, 10, "nothing");
+    }
+}
+
+#[test]
+fn an_index_that_holds_what_the_store_has_not_is_seen_by_the_doctor() {
+    const MORE: &str = "UPDATE state SET n_entries = n_entries + 1";
+    for (plugin, part) in [("fts5", "words"), ("flat", "meaning")] {
+        let notes = notes_with("flat");
+        let file = index_file(&notes, plugin);
+        let more = match plugin {
+            "fts5" => "INSERT INTO ids VALUES (999, randomblob(16), 1)",
+            _ => {
+                "INSERT INTO vectors SELECT 999, randomblob(16), vector FROM vectors WHERE row = 5"
+            }
+        };
+        sql(&file, more);
+        sql(&file, MORE);
+        assert_eq!(ill(&notes), [(part, Health::Red)], "{plugin}");
+    }
+}
+
+#[test]
+fn what_is_deleted_while_an_index_is_away_is_not_forgotten_before_it_is_back() {
+    for index in ["flat", "sqlite-vec"] {
+        let notes = notes_with(index).with("vector.use", "no-vector");
+        notes.remove("notes/3.md");
+        for n in 0..3 {
+            notes.write(&format!("notes/new{n}.md"), "pump of another kind");
+            assert_eq!(notes.index().pending, n + 1);
+            // The words have long passed it.
+            assert_eq!(n_tombstones(&notes), 1);
+        }
+        let notes = notes.with("vector.use", index);
+        let report = notes.index();
+        assert_eq!((report.embedded, report.pending), (1, 0));
+        assert!(!is_built_anew(&report), "{report:?}");
+        assert_holds(&notes, 12, "number3");
+        assert_eq!(n_tombstones(&notes), 0);
+        assert!(index_file(&notes, index).is_file());
+    }
+}
+
+#[test]
+fn an_old_copy_of_an_index_brings_no_deleted_text_back() {
+    for (plugin, index) in [
+        ("fts5", "flat"),
+        ("flat", "flat"),
+        ("sqlite-vec", "sqlite-vec"),
+    ] {
+        let notes = notes_with(index);
+        let file = index_file(&notes, plugin);
+        let old = fs::read(&file).unwrap();
+        notes.remove("notes/3.md");
+        notes.index();
+        assert_eq!(n_tombstones(&notes), 0);
+        // Later changes bring its watermark no nearer to what it missed.
+        notes.write("notes/later.md", "pump of another kind");
+        notes.index();
+        fs::write(&file, old).unwrap();
+        // A search returns nothing that the store has not, and says that something is wrong.
+        let mode = if plugin == "fts5" {
+            AskedMode::Lexical
+        } else {
+            AskedMode::Vector
+        };
+        let response = notes.ask(&Query::new("pump").with_mode(mode).everything(100));
+        assert_eq!(response.degraded.len(), 1, "{plugin}: {response:?}");
+        assert!(
+            response
+                .results
+                .iter()
+                .all(|hit| !hit.snippet.contains("number3"))
+        );
+        let report = notes.index();
+        assert!(is_built_anew(&report), "{plugin}: {report:?}");
+        assert_eq!(report.embedded, 0);
+        assert_holds(&notes, 10, "number3");
+        assert_eq!(ill(&notes), []);
+    }
+}
