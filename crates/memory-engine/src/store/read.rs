@@ -233,11 +233,40 @@ fn known_documents(
 }
 
 fn lexical_ops(conn: &Connection, after: Seq, limit: usize) -> Sql<Vec<(Seq, LexicalOp)>> {
+    let mut ops = lexical_rows(conn, "e.seq", "e.seq > ?1 ORDER BY e.seq", after, limit)?;
+    for (seq, id) in tombstones(conn, after, limit)? {
+        ops.push((seq, LexicalOp::Delete(id)));
+    }
+    // Where this is not all, the text of an entry that changed later has to come at its own number: once the page is fed, its
+    // number is below the watermark, and only the change would come.
+    if ops.len() >= limit {
+        ops.extend(lexical_rows(
+            conn,
+            "e.text_seq",
+            "e.entry IN (SELECT entry FROM entries WHERE seq > ?1 AND text_seq > ?1 AND text_seq < seq ORDER BY text_seq LIMIT ?2)",
+            after,
+            limit,
+        )?);
+    }
+    // Each part is complete up to its own last row, so the first `limit` of all together miss nothing.
+    ops.sort_unstable_by_key(|(seq, _)| *seq);
+    ops.truncate(limit);
+    Ok(ops)
+}
+
+/// Returns the entries that a condition lets through as changes of this number; those whose text is below `after` are known.
+fn lexical_rows(
+    conn: &Connection,
+    number: &str,
+    condition: &str,
+    after: Seq,
+    limit: usize,
+) -> Sql<Vec<(Seq, LexicalOp)>> {
     let mut ops = Vec::new();
-    let mut statement = conn.prepare_cached(
-        "SELECT e.seq, e.text_seq, e.id, d.namespace, d.source, d.path, e.kind, e.tags, e.time, e.heading_path, e.text
-         FROM entries e JOIN documents d USING (doc) WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2",
-    )?;
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {number}, e.text_seq, e.id, d.namespace, d.source, d.path, e.kind, e.tags, e.time, e.heading_path, e.text
+         FROM entries e JOIN documents d USING (doc) WHERE {condition} LIMIT ?2"
+    ))?;
     let mut rows = statement.query(params![after.0.cast_signed(), limit.cast_signed()])?;
     while let Some(row) = rows.next()? {
         let id = EntryId::from_bytes(row.get(2)?);
@@ -251,12 +280,6 @@ fn lexical_ops(conn: &Connection, after: Seq, limit: usize) -> Sql<Vec<(Seq, Lex
         };
         ops.push((Seq(row.get::<_, i64>(0)?.cast_unsigned()), op));
     }
-    for (seq, id) in tombstones(conn, after, limit)? {
-        ops.push((seq, LexicalOp::Delete(id)));
-    }
-    // Each half is complete up to its own last row, so the first `limit` of both together miss nothing.
-    ops.sort_unstable_by_key(|(seq, _)| *seq);
-    ops.truncate(limit);
     Ok(ops)
 }
 

@@ -226,14 +226,47 @@ fn pending(conn: &Connection, namespace: &str, after: i64, limit: usize) -> Sql<
 }
 
 fn vector_changes(conn: &Connection, after: Seq, limit: usize) -> Sql<Vec<(Seq, VectorChange)>> {
-    let mut changes = Vec::new();
-    let mut statement = conn.prepare_cached(
-        "SELECT max(e.seq, e.vector_seq), e.vector_seq, e.entry, e.id, e.vector_key,
-                d.namespace, d.source, d.path, e.kind, e.tags, e.time, e.heading_path, e.text
-         FROM entries e JOIN documents d USING (doc)
-         WHERE e.vector_seq IS NOT NULL AND max(e.seq, e.vector_seq) > ?1
-         ORDER BY max(e.seq, e.vector_seq) LIMIT ?2",
+    let mut changes = vector_rows(
+        conn,
+        "max(e.seq, e.vector_seq)",
+        "e.vector_seq IS NOT NULL AND max(e.seq, e.vector_seq) > ?1 ORDER BY max(e.seq, e.vector_seq)",
+        after,
+        limit,
     )?;
+    for (seq, id) in read::tombstones(conn, after, limit)? {
+        changes.push((seq, VectorChange::Delete(id)));
+    }
+    // As for words: where this is not all, a vector comes at its own number, also where its entry changed later.
+    if changes.len() >= limit {
+        changes.extend(vector_rows(
+            conn,
+            "e.vector_seq",
+            "e.entry IN (SELECT entry FROM entries WHERE vector_seq IS NOT NULL AND max(seq, vector_seq) > ?1
+                         AND vector_seq > ?1 AND vector_seq < seq ORDER BY vector_seq LIMIT ?2)",
+            after,
+            limit,
+        )?);
+    }
+    // Each part is complete up to its own last row, so the first `limit` of all together miss nothing.
+    changes.sort_unstable_by_key(|(seq, _)| *seq);
+    changes.truncate(limit);
+    Ok(changes)
+}
+
+/// Returns the entries that a condition lets through as changes of this number; those whose vector is below `after` are known.
+fn vector_rows(
+    conn: &Connection,
+    number: &str,
+    condition: &str,
+    after: Seq,
+    limit: usize,
+) -> Sql<Vec<(Seq, VectorChange)>> {
+    let mut changes = Vec::new();
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {number}, e.vector_seq, e.entry, e.id, e.vector_key,
+                d.namespace, d.source, d.path, e.kind, e.tags, e.time, e.heading_path, e.text
+         FROM entries e JOIN documents d USING (doc) WHERE {condition} LIMIT ?2"
+    ))?;
     let mut rows = statement.query(params![after.0.cast_signed(), limit.cast_signed()])?;
     while let Some(row) = rows.next()? {
         let id = EntryId::from_bytes(row.get(3)?);
@@ -251,12 +284,6 @@ fn vector_changes(conn: &Connection, after: Seq, limit: usize) -> Sql<Vec<(Seq, 
         };
         changes.push((Seq(row.get::<_, i64>(0)?.cast_unsigned()), change));
     }
-    for (seq, id) in read::tombstones(conn, after, limit)? {
-        changes.push((seq, VectorChange::Delete(id)));
-    }
-    // Each half is complete up to its own last row, so the first `limit` of both together miss nothing.
-    changes.sort_unstable_by_key(|(seq, _)| *seq);
-    changes.truncate(limit);
     Ok(changes)
 }
 

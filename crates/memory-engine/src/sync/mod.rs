@@ -423,7 +423,7 @@ impl Syncer<'_> {
             ));
         };
         feed::catch_up(&words, lexical, self.lexical.plugin.limits, |done| {
-            self.progress(Phase::Words, done, total);
+            self.progress(Phase::Words, done.min(total), total);
             !self.is_cancelled()
         })
         .await?;

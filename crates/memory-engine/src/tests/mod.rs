@@ -4,6 +4,7 @@ mod contract;
 mod discovery;
 mod document;
 mod embedding;
+mod feed;
 mod file;
 mod fusion;
 mod lock;
