@@ -6,20 +6,23 @@ use std::sync::{Mutex, PoisonError};
 
 use futures::executor::block_on;
 
-use crate::script::{FORCED, OTHER_SPLIT, Script, write};
+use crate::script::{Plan, Script, write};
 use crate::{Result, print, workspace};
 
 /// How often each step has been heard.
 static HEARD: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
 
 /// Plays the script of the seed. With a step it dies when it hears that for the n-th time; else it prints what it heard.
-pub(crate) fn run(dir: &Path, seed: u64, step: Option<(String, u64)>) -> Result<()> {
+pub(crate) fn run(dir: &Path, plan: Plan, seed: u64, step: Option<(String, u64)>) -> Result<()> {
     listen(step)?;
     let script = Script::new(seed);
     for (round, tree) in script.rounds.iter().enumerate() {
         write(dir, tree)?;
-        let memory = workspace::open(dir, ".memory", round >= OTHER_SPLIT)?;
-        workspace::sync(&memory, round == FORCED)?;
+        if plan.loses_words(round) {
+            workspace::lose_words(dir)?;
+        }
+        let memory = workspace::open(dir, workspace::STATE, plan.setup(round))?;
+        workspace::sync(&memory, plan.forces(round))?;
         block_on(memory.close())?;
     }
     for (step, n) in &*HEARD.lock().unwrap_or_else(PoisonError::into_inner) {

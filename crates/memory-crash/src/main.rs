@@ -3,6 +3,7 @@
 //! * `parent`: lets children die and compares what they leave.
 //! * `child`: the process that dies.
 //! * `script`: what happens to the files.
+//! * `state`: what lies in a state folder, read from its files alone.
 //! * `workspace`: opens a memory and looks at it.
 //! * `soak`: readers and writers on one state folder for a while.
 #![cfg_attr(not(test), deny(unused_crate_dependencies))]
@@ -11,7 +12,11 @@ mod child;
 mod parent;
 mod script;
 mod soak;
+mod state;
 mod workspace;
+
+#[cfg(test)]
+mod tests;
 
 // Without its feature only the name is used.
 use memory_engine as _;
@@ -19,11 +24,13 @@ use memory_engine as _;
 use std::path::Path;
 use std::process::ExitCode;
 
+use script::Plan;
+
 /// An error is for a person to read.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const USAGE: &str = "usage: memory-crash ROUNDS SEED
-       memory-crash child DIR SEED (record | step NAME OCCURRENCE | run)
+       memory-crash child DIR PLAN SEED (record | step NAME OCCURRENCE | run)
        memory-crash soak SECONDS SEED MEMORY
        memory-crash soak-writer DIR MEMORY SEED";
 
@@ -45,10 +52,14 @@ fn main() -> ExitCode {
 
 fn run(args: &[&str]) -> Result<bool> {
     match args {
-        ["child", dir, seed, "record" | "run"] => child::run(Path::new(dir), seed.parse()?, None)?,
-        ["child", dir, seed, "step", name, n] => {
-            let step = ((*name).to_owned(), n.parse()?);
-            child::run(Path::new(dir), seed.parse()?, Some(step))?;
+        ["child", dir, plan, seed, rest @ ..] => {
+            let plan = Plan::parse(plan).ok_or(USAGE)?;
+            let step = match rest {
+                ["record" | "run"] => None,
+                ["step", name, n] => Some(((*name).to_owned(), n.parse()?)),
+                _ => return Err(USAGE.into()),
+            };
+            child::run(Path::new(dir), plan, seed.parse()?, step)?;
         }
         ["soak", seconds, seed, memory] => {
             return soak::run(seconds.parse()?, seed.parse()?, Path::new(memory));

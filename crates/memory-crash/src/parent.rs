@@ -7,11 +7,15 @@ use std::time::{Duration, Instant};
 use futures::executor::block_on;
 use tempfile::TempDir;
 
-use crate::script::{Random, Script, write};
+use crate::script::{Plan, Random, Script, write};
+use crate::state::State;
+use crate::workspace::{STATE, Whole};
 use crate::{Result, say, workspace};
 
 /// Parts of the undisturbed run's duration that a moment is chosen by.
 const MOMENTS: u64 = 10_000;
+/// What is said of one death at most.
+const MAX_LINES: usize = 12;
 
 /// How a child is to die.
 #[derive(Debug)]
@@ -22,13 +26,35 @@ enum Death {
     After(Duration),
 }
 
-/// Returns whether every death left what it should.
+/// A script that was played to its end.
+struct Undisturbed {
+    plan: Plan,
+    seed: u64,
+    script: Script,
+    /// Its steps, with how often each was heard.
+    steps: Vec<(String, u64)>,
+    took: Duration,
+    whole: Whole,
+}
+
+/// Returns whether every death left what it should. Each plan gets its part of the `rounds`, beside a few deaths at each step.
 pub(crate) fn run(rounds: u64, seed: u64) -> Result<bool> {
-    let script = Script::new(seed);
-    let (steps, took) = record(seed)?;
+    let mut all_held = true;
+    let mut left = rounds;
+    for (n, plan) in (1..).zip(Plan::ALL) {
+        let share = left / (Plan::ALL.len() as u64 + 1 - n);
+        left -= share;
+        all_held &= let_all_die(&Undisturbed::play(plan, seed)?, share)?;
+    }
+    Ok(all_held)
+}
+
+fn let_all_die(undisturbed: &Undisturbed, rounds: u64) -> Result<bool> {
+    let begin = Instant::now();
+    let (plan, seed) = (undisturbed.plan, undisturbed.seed);
     let mut random = Random::new(seed);
     let mut deaths = Vec::new();
-    for (step, n) in &steps {
+    for (step, n) in &undisturbed.steps {
         let mut at = vec![1, *n, 1 + random.below(*n)];
         at.sort_unstable();
         at.dedup();
@@ -37,16 +63,18 @@ pub(crate) fn run(rounds: u64, seed: u64) -> Result<bool> {
     let n_steps = deaths.len();
     for _ in 0..rounds {
         let part = u32::try_from(random.below(MOMENTS))?;
-        deaths.push(Death::After(took * part / u32::try_from(MOMENTS)?));
+        deaths.push(Death::After(
+            undisturbed.took * part / u32::try_from(MOMENTS)?,
+        ));
     }
     let mut failed = 0;
     let mut alive = 0;
-    for (n, death) in deaths.iter().enumerate() {
+    for death in &deaths {
         let dir = tempfile::tempdir()?;
-        let differences = match let_die(dir.path(), seed, death) {
+        let differences = match let_die(dir.path(), undisturbed, death) {
             Ok(died) => {
                 alive += u64::from(!died);
-                compare(dir.path(), &script)
+                compare(dir.path(), undisturbed)
             }
             Err(err) => Err(err),
         };
@@ -54,53 +82,84 @@ pub(crate) fn run(rounds: u64, seed: u64) -> Result<bool> {
         if !differences.is_empty() {
             failed += 1;
             let kept = dir.keep();
-            say(&format!("seed {seed}, {death:?}: {}", kept.display()));
-            for difference in differences.iter().take(12) {
+            let plan = plan.name();
+            say(&format!(
+                "{plan}, seed {seed}, {death:?}: {}",
+                kept.display()
+            ));
+            for difference in differences.iter().take(MAX_LINES) {
                 say(&format!("  {difference}"));
             }
         }
-        if n % 20 == 19 {
-            say(&format!("{} of {} deaths", n + 1, deaths.len()));
-        }
     }
     say(&format!(
-        "seed {seed}: {} steps, {n_steps} deaths at them, {rounds} at other moments ({alive} came too late), {failed} failed",
-        steps.len()
+        "deaths, {}, seed {seed}: {} steps, {n_steps} deaths at them, {rounds} at other moments ({alive} came too late), {failed} failed, {:.1} s",
+        plan.name(),
+        undisturbed.steps.len(),
+        begin.elapsed().as_secs_f64()
     ));
     Ok(failed == 0)
 }
 
-/// Plays the script undisturbed; returns its steps with their counts, and how long it takes.
-fn record(seed: u64) -> Result<(Vec<(String, u64)>, Duration)> {
-    let dir = TempDir::new()?;
-    let begin = Instant::now();
-    let output = child(dir.path(), seed)?.arg("record").output()?;
-    let took = begin.elapsed();
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+impl Undisturbed {
+    /// Plays the script undisturbed, and holds what it leaves against a new index of the same files.
+    fn play(plan: Plan, seed: u64) -> Result<Self> {
+        let script = Script::new(seed);
+        let dir = TempDir::new()?;
+        let begin = Instant::now();
+        let output = child(dir.path(), plan, seed)?.arg("record").output()?;
+        let took = begin.elapsed();
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+        }
+        let mut steps = Vec::new();
+        for line in String::from_utf8(output.stdout)?.lines() {
+            let (step, n) = line.split_once(' ').ok_or("a step without a count")?;
+            steps.push((step.to_owned(), n.parse()?));
+        }
+        let setup = plan.setup(script.rounds.len());
+        let mut differences = Vec::new();
+        let whole = workspace::look(dir.path(), STATE, setup, &mut differences)?;
+        let fresh = workspace::open(dir.path(), "fresh", setup)?;
+        workspace::sync(&fresh, false)?;
+        block_on(fresh.close())?;
+        let fresh = workspace::look(dir.path(), "fresh", setup, &mut differences)?;
+        whole.compare(&fresh, &mut differences);
+        if steps.is_empty() || !differences.is_empty() {
+            let (n, lines) = (differences.len(), differences.iter().take(MAX_LINES));
+            let lines: Vec<_> = lines.map(String::as_str).collect();
+            return Err(format!(
+                "{}: the undisturbed run is not as it should be in {n} places:\n  {}",
+                plan.name(),
+                lines.join("\n  ")
+            )
+            .into());
+        }
+        Ok(Self {
+            plan,
+            seed,
+            script,
+            steps,
+            took,
+            whole,
+        })
     }
-    let mut steps = Vec::new();
-    for line in String::from_utf8(output.stdout)?.lines() {
-        let (step, n) = line.split_once(' ').ok_or("a step without a count")?;
-        steps.push((step.to_owned(), n.parse()?));
-    }
-    let differences = compare(dir.path(), &Script::new(seed))?;
-    if steps.is_empty() || !differences.is_empty() {
-        return Err(format!("the undisturbed run is not as it should be: {differences:?}").into());
-    }
-    Ok((steps, took))
 }
 
-fn child(dir: &Path, seed: u64) -> Result<Command> {
+fn child(dir: &Path, plan: Plan, seed: u64) -> Result<Command> {
     let program: PathBuf = std::env::current_exe()?;
     let mut command = Command::new(program);
-    command.arg("child").arg(dir).arg(seed.to_string());
+    command
+        .arg("child")
+        .arg(dir)
+        .arg(plan.name())
+        .arg(seed.to_string());
     Ok(command)
 }
 
 /// Returns whether the child died before its end. One that is to die at a step has to.
-fn let_die(dir: &Path, seed: u64, death: &Death) -> Result<bool> {
-    let mut command = child(dir, seed)?;
+fn let_die(dir: &Path, undisturbed: &Undisturbed, death: &Death) -> Result<bool> {
+    let mut command = child(dir, undisturbed.plan, undisturbed.seed)?;
     match death {
         Death::Step(step, n) => {
             let output = command.args(["step", step, &n.to_string()]).output()?;
@@ -125,27 +184,22 @@ fn let_die(dir: &Path, seed: u64, death: &Death) -> Result<bool> {
     }
 }
 
-/// Uses what is left, finishes it, and holds it against a new index of the same files.
-fn compare(dir: &Path, script: &Script) -> Result<Vec<String>> {
-    let published = dir.join(".memory").join("MANIFEST.json").is_file();
-    let memory = workspace::open(dir, ".memory", true)?;
-    workspace::ask_at_once(&memory, script, published)?;
+/// Looks at what is left, uses it, finishes it, and holds it against the undisturbed run.
+fn compare(dir: &Path, undisturbed: &Undisturbed) -> Result<Vec<String>> {
+    let script = &undisturbed.script;
+    let setup = undisturbed.plan.setup(script.rounds.len());
+    let left = State::read(&dir.join(STATE))?;
+    let mut differences = left.as_ref().map(State::violations).unwrap_or_default();
+    let has_words = left.as_ref().is_some_and(|left| left.words.is_some());
+    if left.is_some() && !has_words && !workspace::has_lost_words(dir) {
+        differences.push("the manifest names an index by words that is not there".to_owned());
+    }
+    let memory = workspace::open(dir, STATE, setup)?;
+    workspace::ask_at_once(&memory, script, has_words)?;
     write(dir, &script.last())?;
     workspace::sync(&memory, false)?;
-    let found = workspace::answers(&memory)?;
     block_on(memory.close())?;
-    let memory = workspace::open(dir, ".memory", true)?;
-    let mut differences = workspace::problems(&memory, &dir.join(".memory"))?;
-    block_on(memory.close())?;
-
-    let fresh = workspace::open(dir, "fresh", true)?;
-    workspace::sync(&fresh, false)?;
-    let expected = workspace::answers(&fresh)?;
-    block_on(fresh.close())?;
-    let is = |mark: &str, line: &String| format!("{mark} {line}");
-    let surplus = found.iter().filter(|line| !expected.contains(line));
-    differences.extend(surplus.map(|line| is("+", line)));
-    let missing = expected.iter().filter(|line| !found.contains(line));
-    differences.extend(missing.map(|line| is("-", line)));
+    let whole = workspace::look(dir, STATE, setup, &mut differences)?;
+    whole.compare(&undisturbed.whole, &mut differences);
     Ok(differences)
 }

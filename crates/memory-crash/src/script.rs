@@ -1,27 +1,101 @@
-//! What happens to a tree of notes, from a seed: files are added, edited, moved and deleted.
+//! What happens to a tree of notes, from a seed: files are added, edited, grown, touched, moved and deleted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use crate::Result;
 
 /// States of the tree, each followed by one sync.
 const N_ROUNDS: usize = 7;
-/// The round whose sync builds anew, whatever is there.
-pub(crate) const FORCED: usize = 3;
-/// The first round whose documents are cut by another rule.
-pub(crate) const OTHER_SPLIT: usize = 5;
+/// The round whose sync builds anew, whatever is there, in a plan that rebuilds.
+const FORCED: usize = 3;
+/// The rounds whose vectors lie in another plugin's index, in a plan that rebuilds. What is indexed there comes from the store.
+const OTHER_PLUGIN: std::ops::Range<usize> = 1..3;
+/// The round before which the index by words is lost, in a plan that rebuilds.
+const LOST_WORDS: usize = 4;
+/// The first round whose documents are cut by another rule, in a plan that rebuilds.
+const OTHER_SPLIT: usize = 5;
 /// The folder of the notes in the workspace.
 const NOTES: &str = "notes";
+/// The time of the files of the first round, in seconds since 1970; each round is a day later.
+const FIRST_DAY: u64 = 1_767_225_600;
+const DAY: u64 = 24 * 60 * 60;
 
 const WORDS: &[&str] = &[
     "harbour", "keel", "varnish", "mooring", "tide", "compass", "lantern", "ledger", "orchard",
     "barley", "kettle", "bridge", "signal", "copper", "glacier", "violin", "saffron", "quarry",
 ];
 
-/// Content by path.
-pub(crate) type Tree = BTreeMap<String, String>;
+/// How the trees of a script are indexed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Plan {
+    /// One generation takes every round, so that the sync after a death goes on with what is there.
+    Steady,
+    /// Some rounds have vectors in another plugin's index, one builds anew from the files, one finds no index by words, a later
+    /// one cuts all documents by another rule.
+    Rebuilding,
+}
+
+impl Plan {
+    pub(crate) const ALL: [Self; 2] = [Self::Steady, Self::Rebuilding];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Steady => "steady",
+            Self::Rebuilding => "rebuilding",
+        }
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|plan| plan.name() == name)
+    }
+
+    /// Returns whether the sync of a round builds anew.
+    pub(crate) fn forces(self, round: usize) -> bool {
+        self == Self::Rebuilding && round == FORCED
+    }
+
+    /// Returns whether the index by words is lost before a round.
+    pub(crate) fn loses_words(self, round: usize) -> bool {
+        self == Self::Rebuilding && round == LOST_WORDS
+    }
+
+    /// Returns how the sync of a round is configured.
+    pub(crate) fn setup(self, round: usize) -> Setup {
+        Setup {
+            other_plugin: self == Self::Rebuilding && OTHER_PLUGIN.contains(&round),
+            other_split: self == Self::Rebuilding && round >= OTHER_SPLIT,
+        }
+    }
+}
+
+/// How a sync is configured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Setup {
+    /// Vectors lie in another plugin's index.
+    pub(crate) other_plugin: bool,
+    /// Documents are cut by another rule.
+    pub(crate) other_split: bool,
+}
+
+/// Files by path.
+pub(crate) type Tree = BTreeMap<String, Note>;
+
+/// A file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Note {
+    pub(crate) content: String,
+    /// The round whose day is its time.
+    round: u64,
+}
+
+impl Note {
+    fn time(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(FIRST_DAY + self.round * DAY)
+    }
+}
 
 /// Numbers that a seed decides (splitmix64).
 #[derive(Debug)]
@@ -57,7 +131,7 @@ impl Random {
 }
 
 /// The states of a tree, one after the other.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Script {
     pub(crate) rounds: Vec<Tree>,
 }
@@ -67,31 +141,14 @@ impl Script {
         let mut random = Random::new(seed);
         let mut tree = Tree::new();
         let mut rounds = Vec::new();
-        for round in 0..N_ROUNDS {
-            let (added, edited, moved, deleted) = if round == 0 {
-                (24, 0, 0, 0)
-            } else {
-                (3, 4, 2, 2)
-            };
-            for _ in 0..deleted {
-                if let Some(path) = random.path(&tree) {
-                    tree.remove(&path);
-                }
+        for round in 0..N_ROUNDS as u64 {
+            if round > 0 {
+                change(&mut tree, &mut random, round);
             }
-            for n in 0..moved {
-                if let Some(content) = random.path(&tree).and_then(|path| tree.remove(&path)) {
-                    tree.insert(format!("moved/{round}-{n}.md"), content);
-                }
-            }
-            for n in 0..edited {
-                if let Some(path) = random.path(&tree) {
-                    let content = note(&mut random, &format!("edit{round}x{n}"));
-                    tree.insert(path, content);
-                }
-            }
-            for n in 0..added {
+            for n in 0..if round == 0 { 24 } else { 3 } {
                 let content = note(&mut random, &format!("new{round}x{n}"));
-                tree.insert(format!("{}/{round}-{n}.md", random.word()), content);
+                let path = format!("{}/{round}-{n}.md", random.word());
+                tree.insert(path, Note { content, round });
             }
             rounds.push(tree.clone());
         }
@@ -105,62 +162,104 @@ impl Script {
     /// Returns the words of every version of every file, by path.
     pub(crate) fn versions(&self) -> BTreeMap<&str, Vec<BTreeSet<&str>>> {
         let mut versions: BTreeMap<&str, Vec<BTreeSet<&str>>> = BTreeMap::new();
-        for (path, content) in self.rounds.iter().flatten() {
-            let words = content.split_whitespace().collect();
+        for (path, note) in self.rounds.iter().flatten() {
+            let words = note.content.split_whitespace().collect();
             versions.entry(path).or_default().push(words);
         }
         versions
     }
 }
 
+/// Deletes, moves, edits, grows and touches some notes.
+fn change(tree: &mut Tree, random: &mut Random, round: u64) {
+    for _ in 0..2 {
+        if let Some(path) = random.path(tree) {
+            tree.remove(&path);
+        }
+    }
+    for n in 0..2 {
+        if let Some(note) = random.path(tree).and_then(|path| tree.remove(&path)) {
+            tree.insert(format!("moved/{round}-{n}.md"), note);
+        }
+    }
+    for n in 0..4 {
+        if let Some(path) = random.path(tree) {
+            let content = note(random, &format!("edit{round}x{n}"));
+            tree.insert(path, Note { content, round });
+        }
+    }
+    // What was there before stays, on other lines; its time is the file's, and so another one.
+    for n in 0..3 {
+        let begin = section(random, &format!("grown{round}x{n}"));
+        if let Some(note) = random.path(tree).and_then(|path| tree.get_mut(&path)) {
+            note.content.insert_str(0, &begin);
+            note.round = round;
+        }
+    }
+    for _ in 0..2 {
+        if let Some(note) = random.path(tree).and_then(|path| tree.get_mut(&path)) {
+            note.round = round;
+        }
+    }
+}
+
 /// Three sections, each with a word that no other version of any note has.
 fn note(random: &mut Random, mark: &str) -> String {
-    let mut section = |n: u64| {
-        let (a, b, c, d) = (random.word(), random.word(), random.word(), random.word());
-        format!("# {a} {mark}s{n}\n\nThe {b} lies beside the {c}.\n\n- a {d} for the {a}\n\n")
-    };
-    [section(0), section(1), section(2)].concat()
+    (0..3)
+        .map(|n| section(random, &format!("{mark}s{n}")))
+        .collect()
+}
+
+fn section(random: &mut Random, mark: &str) -> String {
+    let (a, b, c, d) = (random.word(), random.word(), random.word(), random.word());
+    format!("# {a} {mark}\n\nThe {b} lies beside the {c}.\n\n- a {d} for the {a}\n\n")
 }
 
 /// Makes the notes of a workspace equal to the tree; files that are so already are not touched.
 pub(crate) fn write(workspace: &Path, tree: &Tree) -> Result<()> {
     let notes = workspace.join(NOTES);
-    for path in files(&notes, "")? {
+    for path in files(&notes)? {
         if !tree.contains_key(&path) {
             fs::remove_file(notes.join(path))?;
         }
     }
-    for (path, content) in tree {
+    for (path, note) in tree {
         let file = notes.join(path);
-        if fs::read_to_string(&file).is_ok_and(|there| there == *content) {
+        let is_there = fs::read_to_string(&file).is_ok_and(|there| there == note.content);
+        if is_there && fs::metadata(&file)?.modified()? == note.time() {
             continue;
         }
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder)?;
         }
-        fs::write(file, content)?;
+        if !is_there {
+            fs::write(&file, &note.content)?;
+        }
+        fs::File::options()
+            .write(true)
+            .open(&file)?
+            .set_modified(note.time())?;
     }
     Ok(())
 }
 
-fn files(notes: &Path, below: &str) -> Result<Vec<String>> {
-    let mut found = Vec::new();
-    let dir = notes.join(below);
-    if !dir.is_dir() {
-        return Ok(found);
-    }
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let path = if below.is_empty() {
-            name
-        } else {
-            format!("{below}/{name}")
-        };
-        if entry.file_type()?.is_dir() {
-            found.extend(files(notes, &path)?);
-        } else {
-            found.push(path);
+/// Returns the files in a folder and below it, relative to it, with `/`; none where there is no such folder.
+pub(crate) fn files(folder: &Path) -> Result<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    let mut below = vec![String::new()];
+    while let Some(prefix) = below.pop() {
+        let dir = folder.join(&prefix);
+        if !dir.is_dir() {
+            continue;
+        }
+        for entry in fs::read_dir(dir)? {
+            let entry = entry?;
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            if entry.file_type()?.is_dir() {
+                below.push(format!("{name}/"));
+            } else {
+                found.insert(name);
+            }
         }
     }
     Ok(found)

@@ -7,13 +7,18 @@ use std::sync::Arc;
 
 use futures::executor::block_on;
 use memory::config::{self, Flag, Sources};
-use memory::{App, AskedMode, FixedClock, Memory, Query, SyncRequest};
+use memory::{App, AskedMode, FixedClock, Health, Memory, Query, SyncRequest};
 use memory_api::Timestamp;
 use serde_json::{Value, json};
 
 use crate::Result;
-use crate::script::Script;
+use crate::script::{Script, Setup, files};
+use crate::state::{State, expected_files, words_folder};
 
+/// The state folder in a workspace.
+pub(crate) const STATE: &str = ".memory";
+/// Where [`lose_words`] puts what it takes.
+const LOST: &str = "lost";
 /// Midnight of 2026-06-01, UTC.
 const NOW: Timestamp = Timestamp(1_780_272_000_000);
 const QUESTIONS: &[&str] = &[
@@ -24,15 +29,34 @@ const QUESTIONS: &[&str] = &[
 ];
 const MODES: &[AskedMode] = &[AskedMode::Lexical, AskedMode::Vector, AskedMode::Hybrid];
 
+/// What an index that is as it should be is held against.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Whole {
+    /// Answers, a line per result.
+    answers: Vec<String>,
+    /// Entries, a line each.
+    entries: BTreeSet<String>,
+}
+
 /// Opens the memory of a workspace whose index lies in its folder `state`.
-pub(crate) fn open(workspace: &Path, state: &str, other_split: bool) -> Result<Memory> {
+pub(crate) fn open(workspace: &Path, state: &str, setup: Setup) -> Result<Memory> {
     let app = App::with_default_plugins()?.with_clock(Arc::new(FixedClock::new(NOW)));
     let flag = |key: &str, value: Value| Flag::new("crash", key, value);
-    let split = if other_split { "block" } else { "section" };
+    let split = if setup.other_split {
+        "block"
+    } else {
+        "section"
+    };
+    let plugin = if setup.other_plugin {
+        "sqlite-vec"
+    } else {
+        "flat"
+    };
     let sources = Sources {
         flags: vec![
             flag("documents.include", json!(["notes/**/*.md"])),
             flag("embedder.use", json!("hash")),
+            flag("vector.use", json!(plugin)),
             // Vectors that no entry needs go at once, so that this is a step as well.
             flag("cache.max_entries", json!(0)),
             flag("chunker.markdown.split", json!(split)),
@@ -42,6 +66,20 @@ pub(crate) fn open(workspace: &Path, state: &str, other_split: bool) -> Result<M
     };
     let loaded = config::load(&sources, app.registry()).map_err(|err| err.to_string())?;
     Ok(block_on(app.open(&loaded.config, workspace))?)
+}
+
+/// Takes the index by words out of the state folder, as somebody may who tidies up.
+pub(crate) fn lose_words(workspace: &Path) -> Result<()> {
+    let state = workspace.join(STATE);
+    if let Some(dir) = words_folder(&state)? {
+        fs::rename(state.join(dir), workspace.join(LOST))?;
+    }
+    Ok(())
+}
+
+/// Returns whether [`lose_words`] took something.
+pub(crate) fn has_lost_words(workspace: &Path) -> bool {
+    workspace.join(LOST).is_dir()
 }
 
 /// Brings an index to the state of the files.
@@ -59,13 +97,19 @@ pub(crate) fn sync(memory: &Memory, force: bool) -> Result<()> {
 }
 
 /// Asks everything in every mode; each answer is one line per result: id, place and score.
-pub(crate) fn answers(memory: &Memory) -> Result<Vec<String>> {
+fn answers(memory: &Memory) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     for question in QUESTIONS {
         for mode in MODES {
             let query = Query::new(*question).with_mode(*mode).everything(40);
             let answer = block_on(memory.search(&query))?;
-            lines.push(format!("{question} ({mode:?}): {:?}", answer.degraded));
+            if !answer.degraded.is_empty() {
+                let degraded = answer.degraded;
+                return Err(
+                    format!("`{question}` ({mode:?}) is answered without: {degraded:?}").into(),
+                );
+            }
+            lines.push(format!("{question} ({mode:?}): {}", answer.results.len()));
             let mut results: Vec<_> = answer
                 .results
                 .iter()
@@ -110,10 +154,30 @@ pub(crate) fn ask_at_once(memory: &Memory, script: &Script, published: bool) -> 
     Ok(())
 }
 
-/// Says what is wrong with an index that has been synced: numbers that differ, changes or vectors that are missing, files that are
-/// left over.
-pub(crate) fn problems(memory: &Memory, state: &Path) -> Result<Vec<String>> {
-    let mut problems = Vec::new();
+/// Looks at an index that has been synced, through the engine and at its files; adds to `problems` numbers that differ, changes or
+/// vectors that are missing, files that are left over.
+pub(crate) fn look(
+    workspace: &Path,
+    state: &str,
+    setup: Setup,
+    problems: &mut Vec<String>,
+) -> Result<Whole> {
+    let memory = open(workspace, state, setup)?;
+    let answers = answers(&memory)?;
+    through_the_engine(&memory, problems)?;
+    block_on(memory.close())?;
+
+    let state = workspace.join(state);
+    let found = State::read(&state)?.ok_or("there is no manifest")?;
+    problems.extend(found.incomplete());
+    leftovers(&state, problems)?;
+    Ok(Whole {
+        answers,
+        entries: found.lines(),
+    })
+}
+
+fn through_the_engine(memory: &Memory, problems: &mut Vec<String>) -> Result<()> {
     let status = block_on(memory.status())?;
     let vector = status.vector.as_ref().ok_or("no index by meaning")?;
     let entries = (status.entries, status.lexical.entries, vector.index.entries);
@@ -129,30 +193,52 @@ pub(crate) fn problems(memory: &Memory, state: &Path) -> Result<Vec<String>> {
     if !status.degraded.is_empty() {
         problems.push(format!("degraded: {:?}", status.degraded));
     }
-    let manifest: Value = serde_json::from_slice(&fs::read(state.join("MANIFEST.json"))?)?;
-    let named: BTreeSet<_> = ["/store/dir", "/lexical/dir", "/vector/index/dir"]
+    let findings = block_on(memory.examine())?;
+    let ill = findings
         .iter()
-        .filter_map(|key| manifest.pointer(key)?.as_str())
-        .map(|dir| dir.trim_start_matches("gen/").to_owned())
-        .collect();
-    let there = names(&state.join("gen"))?;
-    if named != there {
-        problems.push(format!("the manifest names {named:?}, there is {there:?}"));
-    }
-    let is_temporary = |name: &String| [".new", ".tmp"].iter().any(|end| name.ends_with(end));
-    problems.extend(
-        names(state)?
-            .into_iter()
-            .filter(is_temporary)
-            .map(|name| format!("`{name}` is left over")),
-    );
-    Ok(problems)
+        .filter(|finding| finding.health != Health::Green);
+    problems.extend(ill.map(|finding| format!("{}: {}", finding.part, finding.message)));
+    Ok(())
 }
 
-fn names(dir: &Path) -> Result<BTreeSet<String>> {
-    let entries = fs::read_dir(dir)?.collect::<std::io::Result<Vec<_>>>()?;
-    Ok(entries
-        .iter()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect())
+/// Adds what lies in a state folder and belongs to nothing, and what is missing there.
+pub(crate) fn leftovers(state: &Path, problems: &mut Vec<String>) -> Result<()> {
+    let (there, expected) = (files(state)?, expected_files(state)?);
+    let left = there.difference(&expected);
+    for file in left {
+        // What lies beside a database holds nothing any more where whoever read closed it last.
+        let is_empty = fs::metadata(state.join(file))?.len() == 0;
+        if !(file.ends_with("-shm") || file.ends_with("-wal") && is_empty) {
+            problems.push(format!("`{file}` is left over"));
+        }
+    }
+    let missing = expected.difference(&there);
+    problems.extend(missing.map(|file| format!("`{file}` is missing")));
+    let generations = fs::read_dir(state.join("gen"))?;
+    for folder in generations {
+        let name = format!("gen/{}/", folder?.file_name().to_string_lossy());
+        if !expected.iter().any(|file| file.starts_with(&name)) {
+            problems.push(format!("`{name}` is left over"));
+        }
+    }
+    Ok(())
+}
+
+impl Whole {
+    /// Adds a line for everything that is in one of the two alone: `+` here, `-` in what is expected.
+    pub(crate) fn compare(&self, expected: &Self, differences: &mut Vec<String>) {
+        let lines = |whole: &Self| -> BTreeSet<String> {
+            whole
+                .answers
+                .iter()
+                .chain(&whole.entries)
+                .cloned()
+                .collect()
+        };
+        let (found, expected) = (lines(self), lines(expected));
+        let surplus = found.difference(&expected);
+        differences.extend(surplus.map(|line| format!("+ {line}")));
+        let missing = expected.difference(&found);
+        differences.extend(missing.map(|line| format!("- {line}")));
+    }
 }

@@ -11,6 +11,16 @@ pub(crate) use hooked::step;
 #[inline]
 pub(crate) const fn step(_: &'static str) {}
 
+/// Returns how much goes into one batch: `few` where a test ends the process at steps, so that small trees have many batches and
+/// it ends between two of them as well.
+pub(crate) const fn batch_size(usual: usize, few: usize) -> usize {
+    if cfg!(feature = "failpoints") {
+        few
+    } else {
+        usual
+    }
+}
+
 #[cfg(feature = "failpoints")]
 mod hooked {
     use std::sync::OnceLock;

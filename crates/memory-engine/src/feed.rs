@@ -4,12 +4,12 @@ use memory_api::{Batch, LexicalOp, Limits, Projection, Result, Role, Seq, Vector
 
 use crate::background::Background;
 use crate::embedding::is_zero;
-use crate::failpoint::step;
+use crate::failpoint::{batch_size, step};
 use crate::store::{Store, VectorChange};
 use crate::vectors::Vectors;
 
 /// Changes per batch.
-const PAGE: usize = 1_000;
+const PAGE: usize = batch_size(1_000, 11);
 
 /// How an index stands to its store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,15 +8,15 @@ use super::target::{ByMeaning, Target};
 use super::{Phase, SyncReport, Syncer};
 use crate::background::Background;
 use crate::embedding::key;
-use crate::failpoint::step;
+use crate::failpoint::{batch_size, step};
 use crate::feed;
 use crate::search::degraded;
 use crate::store::{Pending, Store};
 
 /// Entries looked at together: texts of like length are embedded together, and what was embedded can be found after this many.
-const PAGE: usize = 1_024;
+const PAGE: usize = batch_size(1_024, 24);
 /// Texts per call of the embedder; what an interruption may lose.
-const CALL: usize = 64;
+const CALL: usize = batch_size(64, 8);
 
 /// A text to embed, and the entries that hold it.
 #[derive(Debug)]

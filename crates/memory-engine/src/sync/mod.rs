@@ -27,7 +27,7 @@ use serde::Serialize;
 use crate::clock::Clock;
 use crate::discovery::{Discovery, Remarks};
 use crate::embedding::Model;
-use crate::failpoint::step;
+use crate::failpoint::{batch_size, step};
 use crate::feed::{self, Standing, Words};
 use crate::generation;
 use crate::lock::WriterLock;
@@ -43,7 +43,7 @@ use target::{Target, is_of_plugin};
 /// Names what the documents of a namespace were cut by, in the store.
 const CUT_BY: &str = "cut_by";
 /// Documents per transaction at most.
-const MAX_DOCUMENTS: usize = 256;
+const MAX_DOCUMENTS: usize = batch_size(256, 4);
 /// Text per transaction, in bytes, after which it is written.
 const MAX_BYTES: usize = 4 << 20;
 

@@ -1,0 +1,2 @@
+mod script;
+mod state;
