@@ -1,9 +1,12 @@
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use memory_api::{Error, ErrorKind, Result};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
-use crate::{Options, Synchronous, sqlite_error};
+use crate::error::error_code;
+use crate::{Options, Synchronous, is_out_of_room, sqlite_error};
 
 /// Opens the connection that writes: checks whose file it is, then migrates it.
 pub(crate) fn writer(path: &Path, options: &Options) -> Result<Connection> {
@@ -24,15 +27,15 @@ pub(crate) fn writer(path: &Path, options: &Options) -> Result<Connection> {
         .map_err(sqlite_error)?;
     prepare(&conn, options)?;
     if version < options.migrations.len() {
-        migrate(&mut conn, options)?;
+        migrate(&mut conn, path, options)?;
     }
     Ok(conn)
 }
 
 /// Opens a connection that reads.
 ///
-/// A database in WAL mode wants a file beside it even for reading. Where none can be made, on read-only media, the file is
-/// opened as immutable, which nobody can make untrue there.
+/// A database in WAL mode wants a file beside it even for reading. Where none can be made, on read-only media or a full disk, the
+/// file is opened as immutable. Nobody can make that untrue on the former; on the latter, not before there is room again.
 pub(crate) fn reader(path: &Path, options: &Options) -> Result<Connection> {
     if options.read_only && !path.exists() {
         let message = format!("there is no file `{}`", path.display());
@@ -67,10 +70,9 @@ fn read_plainly(path: &Path, options: &Options) -> Result<(Connection, usize)> {
 }
 
 fn is_unwritable(err: &Error) -> bool {
-    std::error::Error::source(err)
-        .and_then(|source| source.downcast_ref::<rusqlite::Error>())
-        .and_then(rusqlite::Error::sqlite_error_code)
-        .is_some_and(|code| matches!(code, ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+    let code = error_code(err);
+    code.is_some_and(|code| matches!(code, ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+        || is_out_of_room(err)
 }
 
 /// Returns the path of the log of a database in WAL mode.
@@ -170,12 +172,15 @@ fn prepare(conn: &Connection, options: &Options) -> Result<()> {
     (options.on_connect)(conn)
 }
 
-fn migrate(conn: &mut Connection, options: &Options) -> Result<()> {
+fn migrate(conn: &mut Connection, path: &Path, options: &Options) -> Result<()> {
     let tx = conn
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(sqlite_error)?;
     // Again, under the lock: another process may have been faster.
     let version = schema_version(&tx, options)?;
+    if options.backup && (1..options.migrations.len()).contains(&version) {
+        back_up(path, options)?;
+    }
     for migration in options.migrations.iter().skip(version) {
         tx.execute_batch(migration).map_err(sqlite_error)?;
     }
@@ -185,4 +190,67 @@ fn migrate(conn: &mut Connection, options: &Options) -> Result<()> {
         .and_then(|()| tx.pragma_update(None, "user_version", version))
         .and_then(|()| tx.commit())
         .map_err(sqlite_error)
+}
+
+/// Copies the file under the lock that the migrations hold: nobody changes it meanwhile.
+fn back_up(path: &Path, options: &Options) -> Result<()> {
+    let beside = |suffix: String| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let version = options.migrations.len();
+    let copy = beside(format!(".before-v{version}"));
+    let half = beside(format!(".before-v{version}.new"));
+    let failed = |err: Error| {
+        let message = format!("the file cannot be copied before its schema changes: {err}");
+        let failed = Error::new(err.kind(), message);
+        failed.with_hint(err.hint().unwrap_or("free some disk space"))
+    };
+    let io = |err: io::Error| {
+        failed(Error::new(
+            ErrorKind::Unavailable,
+            format!("cannot write `{}`: {err}", copy.display()),
+        ))
+    };
+    // What an interrupted copy left.
+    match fs::remove_file(&half) {
+        Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(io(err)),
+        _ => {}
+    }
+    vacuum_into(path, &half, options).map_err(failed)?;
+    let finish = || -> io::Result<()> {
+        File::options().append(true).open(&half)?.sync_all()?;
+        fs::rename(&half, &copy)?;
+        sync_folder_of(&copy)
+    };
+    finish().map_err(io)
+}
+
+fn vacuum_into(path: &Path, copy: &Path, options: &Options) -> Result<()> {
+    let Some(name) = copy.to_str() else {
+        let message = format!("`{}` is not Unicode", copy.display());
+        return Err(Error::new(ErrorKind::InvalidInput, message));
+    };
+    let conn = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    prepare(&conn, options)?;
+    conn.execute("VACUUM INTO ?1", [name])
+        .map(drop)
+        .map_err(sqlite_error)
+}
+
+/// Makes the name of a file durable; Windows has no such call and needs none.
+fn sync_folder_of(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(dir) if cfg!(unix) => {
+            // The folder of a bare name is the current one.
+            let dir = if dir.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                dir
+            };
+            File::open(dir)?.sync_all()
+        }
+        _ => Ok(()),
+    }
 }

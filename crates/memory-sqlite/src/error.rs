@@ -20,6 +20,20 @@ pub fn sqlite_error(err: rusqlite::Error) -> Error {
     ours.with_source(err)
 }
 
+/// Returns whether an error of a database may mean that the disk has no room: reading as if the media were read-only may work then.
+/// A limit of the system on the size of files looks like a failing disk.
+pub fn is_out_of_room(err: &Error) -> bool {
+    error_code(err)
+        .is_some_and(|code| matches!(code, ErrorCode::DiskFull | ErrorCode::SystemIoFailure))
+}
+
+/// Returns SQLite's code for an error of ours.
+pub(crate) fn error_code(err: &Error) -> Option<ErrorCode> {
+    std::error::Error::source(err)?
+        .downcast_ref::<rusqlite::Error>()?
+        .sqlite_error_code()
+}
+
 fn classify(err: &rusqlite::Error) -> (ErrorKind, Retry, Option<&'static str>) {
     use rusqlite::Error as E;
     let never = |kind, hint| (kind, Retry::Never, hint);
@@ -47,9 +61,10 @@ fn classify(err: &rusqlite::Error) -> (ErrorKind, Retry, Option<&'static str>) {
                     Some("check that the file and its folder exist and may be written"),
                 )
             }
-            Some(ErrorCode::SystemIoFailure) => {
-                never(ErrorKind::Unavailable, Some("check the disk"))
-            }
+            Some(ErrorCode::SystemIoFailure) => never(
+                ErrorKind::Unavailable,
+                Some("check that the disk has room, and works"),
+            ),
             Some(ErrorCode::OutOfMemory | ErrorCode::OperationInterrupted) => {
                 never(ErrorKind::Unavailable, None)
             }

@@ -5,7 +5,7 @@
 //!
 //! * [`Database`]: a file behind one writer thread and a few reader threads, for async callers of any runtime.
 //! * [`Options`]: who the file belongs to, its migrations, how durable a commit is.
-//! * [`sqlite_error`]: SQLite's result codes as [`memory_api::Error`].
+//! * [`sqlite_error`]: SQLite's result codes as [`memory_api::Error`]; [`is_out_of_room`] tells a full disk.
 //! * [`projection`]: what every index in a SQLite file does alike: its watermark, the check of a batch, its size.
 //! * [`fts5`]: tokenizers and ranking functions for the full-text engine, without `unsafe` at the caller's side.
 
@@ -19,7 +19,7 @@ mod queue;
 mod worker;
 
 pub use database::Database;
-pub use error::sqlite_error;
+pub use error::{is_out_of_room, sqlite_error};
 pub use options::{Options, Synchronous};
 pub use rusqlite;
 

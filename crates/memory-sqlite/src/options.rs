@@ -23,6 +23,9 @@ pub struct Options {
     pub application_id: i32,
     /// The SQL that leads from one schema version to the next; `user_version` counts those applied.
     pub migrations: &'static [&'static str],
+    /// Copy a file that has content before migrations change it, to `<name>.before-v<N>` beside it, where N is the version they lead
+    /// to. Right for what nothing can rebuild.
+    pub backup: bool,
     /// Write nothing, not even a schema.
     pub read_only: bool,
     /// How durable a commit is.
@@ -43,6 +46,7 @@ impl Options {
         Self {
             application_id,
             migrations,
+            backup: false,
             read_only: false,
             synchronous: Synchronous::Normal,
             on_connect: |_| Ok(()),
@@ -50,6 +54,12 @@ impl Options {
             max_readers: 3,
             queue_len: 64,
         }
+    }
+
+    /// Sets whether a file is copied before migrations change it.
+    pub const fn with_backup(mut self, backup: bool) -> Self {
+        self.backup = backup;
+        self
     }
 
     /// Forbids or allows writing.

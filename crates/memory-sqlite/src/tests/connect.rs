@@ -123,6 +123,108 @@ fn failed_migration_leaves_the_old_schema() {
     assert_eq!(n, 0);
 }
 
+/// One number more for each version.
+const TWO_MORE: &[&str] = &[
+    SCHEMA,
+    "INSERT INTO numbers VALUES (2)",
+    "INSERT INTO numbers VALUES (3)",
+];
+const BACKED_UP: Options = Options::new(APPLICATION_ID, TWO_MORE).with_backup(true);
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// Leaves a database of the first version with the number 1.
+fn of_version_1(path: &Path) {
+    let database = open(path);
+    insert(&database, 1);
+    block_on(database.close());
+}
+
+#[test]
+fn a_file_is_copied_before_its_schema_changes() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("a.db");
+    of_version_1(&path);
+    // What an interrupted copy left is no hindrance, nor an earlier copy.
+    fs::write(dir.path().join("a.db.before-v3.new"), "half").unwrap();
+    fs::write(dir.path().join("a.db.before-v3"), "earlier").unwrap();
+    let database = block_on(Database::open(&path, BACKED_UP)).unwrap();
+    assert_eq!(numbers(&database), [1, 2, 3]);
+    block_on(database.close());
+    assert_eq!(names(dir.path()), ["a.db", "a.db.before-v3"]);
+    let copy = open(&dir.path().join("a.db.before-v3"));
+    assert_eq!(numbers(&copy), [1]);
+    block_on(copy.close());
+    // Nothing changes any more, so nothing is copied.
+    for name in names(dir.path()) {
+        if name != "a.db" {
+            fs::remove_file(dir.path().join(name)).unwrap();
+        }
+    }
+    block_on(block_on(Database::open(&path, BACKED_UP)).unwrap().close());
+    assert_eq!(names(dir.path()), ["a.db"]);
+}
+
+#[test]
+fn a_copy_holds_what_is_still_in_the_log() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("a.db");
+    let old = open(&path);
+    insert(&old, 1);
+    let database = block_on(Database::open(&path, BACKED_UP)).unwrap();
+    let copy = open(&dir.path().join("a.db.before-v3"));
+    assert_eq!(numbers(&copy), [1]);
+    assert_eq!(numbers(&database), [1, 2, 3]);
+}
+
+#[test]
+fn a_new_file_is_not_copied() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("a.db");
+    for content in [None, Some("")] {
+        if let Some(content) = content {
+            fs::write(&path, content).unwrap();
+        }
+        block_on(block_on(Database::open(&path, BACKED_UP)).unwrap().close());
+        assert_eq!(names(dir.path()), ["a.db"]);
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_copied_is_not_changed() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("a.db");
+    // A folder in its place stands for a disk that takes no copy.
+    for blocked in ["a.db.before-v3.new", "a.db.before-v3"] {
+        of_version_1(&path);
+        let before = fs::read(&path).unwrap();
+        let blocked = dir.path().join(blocked);
+        fs::create_dir_all(blocked.join("in the way")).unwrap();
+        let err = open_error(&path, BACKED_UP);
+        assert_eq!(err.kind(), ErrorKind::Unavailable, "{err:?}");
+        assert!(
+            err.message()
+                .starts_with("the file cannot be copied before its schema changes: "),
+            "{err}"
+        );
+        assert!(err.hint().is_some());
+        assert_eq!(fs::read(&path).unwrap(), before);
+        let database = open(&path);
+        assert_eq!(numbers(&database), [1]);
+        block_on(database.close());
+        fs::remove_dir_all(blocked).unwrap();
+        fs::remove_file(&path).unwrap();
+    }
+}
+
 #[test]
 fn newer_schema_is_unsupported() {
     let dir = tempdir().unwrap();
