@@ -442,7 +442,7 @@ pub(crate) fn with_remedy(err: Error) -> Error {
 }
 
 /// An error that stays where it is, told once more.
-fn said_again(err: &Error) -> Error {
+pub(crate) fn said_again(err: &Error) -> Error {
     let told = Error::new(err.kind(), err.to_string());
     match err.hint() {
         Some(hint) => told.with_hint(hint),

@@ -11,7 +11,7 @@ use crate::generation::{self, Live, Slot};
 use crate::manifest::Manifest;
 use crate::options::Options;
 use crate::store::Store;
-use crate::{state_dir, vectors};
+use crate::{aside, state_dir, vectors};
 
 /// Entries looked at together.
 const PAGE: usize = 1_000;
@@ -122,14 +122,14 @@ impl Doctor<'_> {
             return Finding::ill("folder", Health::Yellow, message, hint);
         }
         let others = generation::others(self.options, manifest).unwrap_or_default();
-        let aside = vectors::n_set_aside(dir);
-        match (others.len(), aside) {
-            (0, 0) => Finding::green("folder", dir.display().to_string()),
-            (0, n) => Finding::ill(
+        let aside = aside::names(dir);
+        match (others.len(), aside.as_slice()) {
+            (0, []) => Finding::green("folder", dir.display().to_string()),
+            (0, names) => Finding::ill(
                 "folder",
                 Health::Yellow,
-                format!("{n} damaged files of vectors were set aside"),
-                "remove `vectors.db.damaged-*` from the state folder",
+                format!("set aside as damaged: `{}`", names.join("`, `")),
+                "remove what nobody needs of them from the state folder",
             ),
             (n, _) => Finding::ill(
                 "folder",

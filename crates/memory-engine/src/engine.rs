@@ -39,6 +39,8 @@ pub struct Engine {
     freshness: Freshness,
     clock: Arc<dyn Clock>,
     live: RwLock<Option<Arc<Live>>>,
+    /// Whether it would write, and may not.
+    is_locked_up: bool,
 }
 
 /// Which part of a document to read.
@@ -63,7 +65,8 @@ impl Engine {
     /// is wrong with it, and files can be read without one.
     pub async fn open(mut options: Options, parts: Parts, clock: Arc<dyn Clock>) -> Result<Self> {
         let chunkers = generation::open_chunkers(&parts.chunkers)?;
-        options.read_only |= state_dir::is_read_only(&options.state_dir);
+        let is_locked_up = !options.read_only && state_dir::is_read_only(&options.state_dir);
+        options.read_only |= is_locked_up;
         let policy = parts
             .decay
             .as_ref()
@@ -81,6 +84,7 @@ impl Engine {
             rerankers: generation::open_rerankers(&parts.rerankers).await?,
             clock,
             live: RwLock::new(None),
+            is_locked_up,
         };
         if let Ok(Some(live)) = engine.live().await {
             // What is not fed now is reported as behind by each search, and fed by the next sync.
@@ -121,6 +125,22 @@ impl Engine {
         Ok(())
     }
 
+    /// Says that what can be searched cannot be brought up to date, if so.
+    fn cannot_write(&self, live: &Live) -> Option<String> {
+        let dir = self.options.state_dir.display();
+        if live.makeshift {
+            Some(format!(
+                "the disk of `{dir}` is full or fails: what is indexed can be searched, new text cannot be indexed"
+            ))
+        } else if self.is_locked_up {
+            Some(format!(
+                "`{dir}` cannot be written: what is indexed can be searched, new text cannot be indexed"
+            ))
+        } else {
+            None
+        }
+    }
+
     fn vector_part(&self) -> Option<&Part> {
         self.meaning.as_ref().map(|(vector, _)| vector)
     }
@@ -144,11 +164,12 @@ impl Engine {
                 return Ok(None);
             };
             // A closed slot is tried again: what was wrong may have passed.
-            let is_usable = |open: &Arc<Live>| open.manifest == wanted && open.is_whole();
+            let is_usable =
+                |open: &Arc<Live>| open.manifest == wanted && open.is_whole() && !open.makeshift;
             if let Some(open) = open.filter(is_usable) {
                 return Ok(Some(open));
             }
-            let opened = Live::open(
+            let opened = Live::open_somehow(
                 &self.options,
                 &self.lexical,
                 self.vector_part(),
@@ -240,6 +261,7 @@ impl Engine {
                     now: self.clock.now(),
                 };
                 let mut response = searcher.search(request).await?;
+                response.warnings.extend(self.cannot_write(live));
                 if let Some(other) = state_dir::other_workspace(&live.store, &self.options).await? {
                     response
                         .warnings

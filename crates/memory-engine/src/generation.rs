@@ -6,7 +6,9 @@ use memory_api::{
     Chunker, EmbeddingSpace, Error, ErrorKind, Factory, LexicalIndex, OpenContext, Result, StoreId,
     VectorIndex,
 };
+use memory_sqlite::is_out_of_room;
 
+use crate::aside;
 use crate::background::Background;
 use crate::contract::{
     ContractChunker, ContractDecay, ContractLexical, ContractReranker, ContractVector,
@@ -20,6 +22,10 @@ use crate::vectors::{self, Vectors};
 
 /// What to do about an index that cannot be used as it is.
 const BUILD_ANEW: &str = "run `memory index` to build it anew; nothing else is lost";
+
+/// What to do about what a newer version of the program wrote.
+pub(crate) const UPDATE: &str =
+    "update this program, or name another folder for its index by `--state DIR`";
 
 /// The folder below the state folder that holds all generations.
 pub(crate) const GENERATIONS: &str = "gen";
@@ -36,6 +42,8 @@ pub(crate) struct Live {
     pub(crate) vectors: Option<Vectors>,
     /// What the store's vectors lack.
     pub(crate) background: Option<Background>,
+    /// Whether it was opened for reading only, since the disk has no room for what writing takes. That may be over any moment.
+    pub(crate) makeshift: bool,
     /// Keeps the folders from being removed while this is open.
     _in_use: Vec<File>,
 }
@@ -53,12 +61,20 @@ impl<T: ?Sized> Slot<T> {
             Ok(index) => Self::Open(index),
             // A plugin knows that its file is damaged, not how a person gets a new one.
             Err(err) if err.kind() == ErrorKind::Corrupt => Self::Closed(err.with_hint(BUILD_ANEW)),
+            Err(err) if err.kind() == ErrorKind::Unsupported => Self::Closed(err.with_hint(UPDATE)),
             Err(err) => Self::Closed(err),
         }
     }
 
     fn is_open(&self) -> bool {
         matches!(self, Self::Open(_))
+    }
+
+    fn why_closed(&self) -> Option<&Error> {
+        match self {
+            Self::Open(_) => None,
+            Self::Closed(err) => Some(err),
+        }
     }
 }
 
@@ -106,8 +122,54 @@ impl Live {
             vector,
             vectors,
             background,
+            makeshift: false,
             _in_use: in_use,
         })
+    }
+
+    /// Opens what the manifest names so that it can be read at least: a full disk has no room for the files that SQLite makes
+    /// beside its own, and reading can do without.
+    pub(crate) async fn open_somehow(
+        options: &Options,
+        lexical: &Part,
+        vector: Option<&Part>,
+        manifest: Manifest,
+    ) -> Result<Self> {
+        let opened = Self::open(options, lexical, vector, manifest.clone()).await;
+        let lacks_room = match &opened {
+            Ok(live) => live.closed_slots().any(is_out_of_room),
+            Err(err) => is_out_of_room(err),
+        };
+        if !lacks_room || options.read_only {
+            return opened;
+        }
+        let options = Options {
+            read_only: true,
+            ..options.clone()
+        };
+        match Self::open(&options, lexical, vector, manifest).await {
+            Ok(live) => {
+                if let Ok(unable) = opened {
+                    unable.close().await?;
+                }
+                Ok(Self {
+                    makeshift: true,
+                    ..live
+                })
+            }
+            Err(_) => opened,
+        }
+    }
+
+    /// Returns what a newer version of the program wrote, as the error of its opening: that must not be replaced.
+    pub(crate) fn newer(&self) -> Option<&Error> {
+        self.closed_slots()
+            .find(|err| err.kind() == ErrorKind::Unsupported)
+    }
+
+    pub(crate) fn closed_slots(&self) -> impl Iterator<Item = &Error> {
+        let vector = self.vector.as_ref().and_then(Slot::why_closed);
+        self.lexical.why_closed().into_iter().chain(vector)
     }
 
     /// Returns whether no slot is closed that could be tried again.
@@ -372,17 +434,25 @@ pub(crate) fn others(options: &Options, manifest: Option<&Manifest>) -> Result<V
         .collect())
 }
 
-/// Removes every generation folder that the manifest does not name and nobody reads. Only the holder of the writer lock may.
-pub(crate) fn remove_others(options: &Options, manifest: Option<&Manifest>) -> Result<()> {
+/// Removes every generation folder that the manifest does not name and nobody reads, and says in a line each which ones were kept
+/// under another name. Only the holder of the writer lock may.
+pub(crate) fn remove_others(options: &Options, manifest: Option<&Manifest>) -> Result<Vec<String>> {
+    let mut kept = Vec::new();
     for relative in others(options, manifest)? {
         let dir = options.state_dir.join(&relative);
-        if !is_in_use(&dir) {
+        if is_in_use(&dir) {
+            continue;
+        }
+        if aside::is_marked(&dir) {
+            let name = aside::rename(&options.state_dir, &relative)?;
+            kept.push(format!("what was damaged is kept as `{name}`"));
+        } else {
             step("before_folder_removed");
             remove(&dir)?;
             step("folder_removed");
         }
     }
-    Ok(())
+    Ok(kept)
 }
 
 fn remove(dir: &Path) -> Result<()> {

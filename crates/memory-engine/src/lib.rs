@@ -6,6 +6,7 @@
 //! environment: time and randomness come through [`Clock`], settings through [`Options`].
 #![warn(missing_docs)]
 
+mod aside;
 mod background;
 mod candidates;
 mod citation;

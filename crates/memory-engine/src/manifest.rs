@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::failpoint::step;
 use crate::file::open_regular;
+use crate::generation::UPDATE;
 
 /// The version of what lies in the state folder.
 const FORMAT: u32 = 1;
-const FILE_NAME: &str = "MANIFEST.json";
+pub(crate) const FILE_NAME: &str = "MANIFEST.json";
 /// Its name before it replaces the old one.
 const TEMPORARY: &str = "MANIFEST.json.new";
 
@@ -106,7 +107,7 @@ impl Manifest {
                     path.display()
                 ),
             )
-            .with_hint("use that version, or another folder by `--state DIR`"));
+            .with_hint(UPDATE));
         }
         if format != Some(u64::from(FORMAT)) {
             return Err(corrupt("has no known format".to_owned()));
@@ -164,7 +165,9 @@ pub(crate) fn io_error(err: &std::io::Error, verb: &str, path: &Path) -> Error {
     };
     let error = Error::new(kind, format!("cannot {verb} `{}`: {err}", path.display()));
     match err.kind() {
-        Io::StorageFull => error.with_hint("free some disk space and try again"),
+        Io::StorageFull | Io::QuotaExceeded | Io::FileTooLarge => {
+            error.with_hint("free some disk space and try again")
+        }
         Io::PermissionDenied => {
             error.with_hint("check the permissions of the file and its folders")
         }

@@ -4,9 +4,11 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use memory_api::{ContentHash, EmbeddingSpace, Error, ErrorKind, Result, Role, Timestamp};
+use memory_api::{ContentHash, EmbeddingSpace, Error, Result, Role, Timestamp};
 use memory_sqlite::rusqlite::{self, Connection, OptionalExtension as _, params};
 use memory_sqlite::{Database, Options, sqlite_error};
+
+use crate::aside;
 
 /// The file inside a state folder.
 pub(crate) const FILE_NAME: &str = "vectors.db";
@@ -163,42 +165,11 @@ pub(crate) fn is_in(state_dir: &Path, err: &Error) -> bool {
 
 /// Gives a damaged file another name, so that a new one can be made, and says so in one line.
 pub(crate) fn set_aside(state_dir: &Path, damage: &Error) -> Result<String> {
-    let from = path(state_dir);
-    let free = (1_u32..).map(|n| format!("{FILE_NAME}.damaged-{n}"));
-    let name = free
-        .take(1_000)
-        .find(|name| !state_dir.join(name).exists())
-        .ok_or_else(|| {
-            Error::new(
-                ErrorKind::Unavailable,
-                "there are too many damaged files of vectors",
-            )
-            .with_hint("remove `vectors.db.damaged-*` from the state folder")
-        })?;
-    let io = |err: std::io::Error| crate::manifest::io_error(&err, "rename", &from);
-    std::fs::rename(&from, state_dir.join(&name)).map_err(io)?;
-    for suffix in ["-wal", "-shm"] {
-        let side = state_dir.join(format!("{FILE_NAME}{suffix}"));
-        match std::fs::remove_file(&side) {
-            Err(err) if err.kind() != std::io::ErrorKind::NotFound => {
-                return Err(crate::manifest::io_error(&err, "remove", &side));
-            }
-            _ => {}
-        }
-    }
+    let name = aside::rename(state_dir, FILE_NAME)?;
     Ok(format!(
         "`{FILE_NAME}`: {}; it is kept as `{name}`, and vectors are computed anew",
         damage.message()
     ))
-}
-
-/// Returns how many files were set aside.
-pub(crate) fn n_set_aside(state_dir: &Path) -> usize {
-    let prefix = format!("{FILE_NAME}.damaged-");
-    let entries = std::fs::read_dir(state_dir).into_iter().flatten().flatten();
-    entries
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix))
-        .count()
 }
 
 fn number(role: Role) -> i64 {

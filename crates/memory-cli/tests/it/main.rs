@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod config;
+mod disk;
 mod eval;
 mod examples;
 mod get;

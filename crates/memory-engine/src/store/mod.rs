@@ -16,6 +16,7 @@ use memory_api::{
 use memory_sqlite::{Database, Options, Synchronous};
 
 use crate::document::Stamp;
+use crate::generation::UPDATE;
 
 pub(crate) use vector::{Pending, VectorChange};
 
@@ -145,7 +146,15 @@ impl Store {
         if !path.is_file() {
             return Err(damaged(format!("`{}` is missing", path.display())));
         }
-        let db = Database::open(path.clone(), options(read_only)).await?;
+        if is_absent(dir) {
+            return Err(damaged(format!("`{}` is empty", path.display())));
+        }
+        let db = Database::open(path.clone(), options(read_only))
+            .await
+            .map_err(|err| match err.kind() {
+                ErrorKind::Unsupported => err.with_hint(UPDATE),
+                _ => err,
+            })?;
         let found = db.read(|conn| read::meta(conn, "store")).await?;
         if found.as_deref() == Some(id.to_string().as_str()) {
             Ok(Self {
@@ -156,7 +165,8 @@ impl Store {
             Err(damaged(format!(
                 "`{}` is not the store that the manifest names",
                 path.display()
-            )))
+            ))
+            .with_context("path", path.display().to_string()))
         }
     }
 
@@ -234,6 +244,14 @@ impl Store {
         self.db
             .write(move |tx| write::set_meta(tx, &key, &value))
             .await
+    }
+}
+
+/// Returns whether a folder lacks a store's file, or has an empty one.
+pub(crate) fn is_absent(dir: &Path) -> bool {
+    match std::fs::metadata(dir.join(FILE_NAME)) {
+        Ok(file) => file.is_file() && file.len() == 0,
+        Err(err) => err.kind() == std::io::ErrorKind::NotFound,
     }
 }
 

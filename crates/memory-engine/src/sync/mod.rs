@@ -24,6 +24,7 @@ use futures::StreamExt as _;
 use memory_api::{Chunker, Error, ErrorKind, Result};
 use serde::Serialize;
 
+use crate::aside;
 use crate::clock::Clock;
 use crate::discovery::{Discovery, Remarks};
 use crate::embedding::Model;
@@ -260,6 +261,12 @@ impl Syncer<'_> {
         };
         step("lock_taken");
         let report = self.build_and_heal(&discovery).await;
+        if !report.as_ref().is_ok_and(|report| !report.cancelled) {
+            // The room of half a generation may be what others lack. What cannot be removed now is removed by the next sync.
+            if let Ok(manifest) = Manifest::read(&self.options.state_dir) {
+                drop(generation::remove_others(self.options, manifest.as_ref()));
+            }
+        }
         drop(lock);
         step("sync_done");
         report
@@ -275,6 +282,7 @@ impl Syncer<'_> {
                 Err(err) if err.kind() == ErrorKind::Corrupt => err,
                 report => return report,
             };
+            aside::mark(&self.options.state_dir, &err)?;
             if !with_new_vectors && vectors::is_in(&self.options.state_dir, &err) {
                 with_new_vectors = true;
                 warnings.push(vectors::set_aside(&self.options.state_dir, &err)?);
@@ -388,8 +396,9 @@ impl Syncer<'_> {
         // Who reads in this process goes on with what is live now.
         (self.published)();
         // The sync is done; a folder that stays is removed by the next one.
-        if let Err(err) = generation::remove_others(self.options, Some(&target.manifest)) {
-            report.warnings.push(err.to_string());
+        match generation::remove_others(self.options, Some(&target.manifest)) {
+            Ok(kept) => report.warnings.extend(kept),
+            Err(err) => report.warnings.push(err.to_string()),
         }
         Ok(())
     }

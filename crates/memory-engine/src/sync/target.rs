@@ -7,14 +7,16 @@ use memory_api::{
 };
 
 use super::{CUT_BY, Syncer, scan};
+use crate::aside;
 use crate::background::Background;
+use crate::candidates::said_again;
 use crate::embedding::{Model, other_space};
 use crate::feed::{self, Meaning, Standing, Words};
 use crate::generation::{self, Live, Slot};
-use crate::manifest::{IndexFolder, Manifest};
+use crate::manifest::{self, IndexFolder, Manifest};
 use crate::search::degraded;
 use crate::state_dir;
-use crate::store::Store;
+use crate::store::{self, Store};
 use crate::vectors::{self, Vectors};
 
 /// The store and the indexes a sync fills.
@@ -97,16 +99,25 @@ pub(super) fn is_of_plugin(err: &Error) -> bool {
     err.plugin().is_some() && err.kind() != ErrorKind::Corrupt
 }
 
+/// Returns whether an error is about something that a newer version of the program wrote. That is never replaced.
+fn is_newer(err: &Error) -> bool {
+    err.kind() == ErrorKind::Unsupported
+}
+
 impl Syncer<'_> {
     /// Opens what is there, or begins a new generation.
     pub(super) async fn target(&self, anew: bool, warnings: &mut Vec<String>) -> Result<Target> {
         let manifest = match Manifest::read(&self.options.state_dir) {
             // A damaged manifest names nothing that could be kept.
-            Err(err) if err.kind() == ErrorKind::Corrupt && anew => None,
+            Err(err) if err.kind() == ErrorKind::Corrupt && anew => {
+                let name = aside::copy(&self.options.state_dir, manifest::FILE_NAME)?;
+                warnings.push(format!("what was damaged is kept as `{name}`"));
+                None
+            }
             manifest => manifest?,
         };
         // What an interrupted build left takes room that this one may need.
-        generation::remove_others(self.options, manifest.as_ref())?;
+        warnings.extend(generation::remove_others(self.options, manifest.as_ref())?);
         let number = generation::next_number(self.options, manifest.as_ref())?;
         let Some(manifest) = manifest else {
             return self.new_target(number, None).await;
@@ -193,10 +204,23 @@ impl Syncer<'_> {
                     "the index by words does not follow the store".to_owned()
                 }
             },
-            Slot::Closed(err) => err.to_string(),
+            Slot::Closed(err) if is_newer(&err) => return Err(err),
+            Slot::Closed(err) => {
+                self.set_aside_later(&folder.dir, &err)?;
+                err.to_string()
+            }
         };
         warnings.push(format!("{reason}; the index by words is built anew"));
         generation::new_lexical(self.options, self.lexical, number).await
+    }
+
+    /// Has the folder of a damaged index set aside instead of removed. What its plugin says nothing of is not of the plugin's folder.
+    fn set_aside_later(&self, folder: &str, err: &Error) -> Result<()> {
+        if err.kind() == ErrorKind::Corrupt && err.plugin().is_some() {
+            aside::mark_folder(&self.options.state_dir, folder, err)
+        } else {
+            Ok(())
+        }
     }
 
     /// Decides how entries are found by meaning, once it is known that there are some.
@@ -311,7 +335,16 @@ impl Syncer<'_> {
                 index.close().await?;
                 Some(other_space(&was, &wanted))
             }
-            Some(Slot::Closed(err)) => Some(err.to_string()),
+            Some(Slot::Closed(err)) if is_newer(&err) => {
+                vectors.close().await;
+                return Err(err);
+            }
+            Some(Slot::Closed(err)) => {
+                if let Some(folder) = &manifest.vector {
+                    self.set_aside_later(&folder.index.dir, &err)?;
+                }
+                Some(err.to_string())
+            }
             None => None,
         };
         if let Some(reason) = reason {
@@ -371,16 +404,36 @@ impl Syncer<'_> {
 
     /// Begins a new generation from the files of this namespace; what others have in the live store is taken over.
     async fn target_from_files(&self, number: u64, manifest: Manifest) -> Result<Target> {
-        // A generation that cannot be opened has nothing to take over.
-        let Ok(live) = Live::open(self.options, self.lexical, None, manifest).await else {
-            return self.new_target(number, None).await;
+        let store_folder = manifest.store.dir.clone();
+        let live = match Live::open(self.options, self.lexical, self.vector, manifest).await {
+            Ok(live) => live,
+            // A generation that is damaged has nothing to take over.
+            Err(err) if err.kind() == ErrorKind::Corrupt => {
+                if !store::is_absent(&self.options.state_dir.join(&store_folder)) {
+                    aside::mark_folder(&self.options.state_dir, &store_folder, &err)?;
+                }
+                return self.new_target(number, None).await;
+            }
+            // One that cannot be read now may hold what others put there, and a newer one is none of ours.
+            Err(err) => return Err(err),
         };
+        if let Some(newer) = live.newer() {
+            let newer = said_again(newer);
+            live.close().await?;
+            return Err(newer);
+        }
+        for damage in live.closed_slots() {
+            aside::mark(&self.options.state_dir, damage)?;
+        }
         let target = self.with_others_of(&live.store, number).await;
         // The old generation is replaced; how its closing went matters to nobody.
         drop(live.close().await);
         match target {
             // Nor can one be taken over that is damaged.
-            Err(err) if err.kind() == ErrorKind::Corrupt => self.new_target(number, None).await,
+            Err(err) if err.kind() == ErrorKind::Corrupt => {
+                aside::mark(&self.options.state_dir, &err)?;
+                self.new_target(number, None).await
+            }
             target => target,
         }
     }

@@ -4,6 +4,7 @@
 #[macro_use]
 mod reports;
 
+mod broken;
 mod doctor;
 mod fake;
 mod field_reports;
