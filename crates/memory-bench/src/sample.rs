@@ -18,6 +18,16 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     percentile(values, 0.5).unwrap_or_default()
 }
 
+/// Returns the ratio of two middle values; no number where one of them is not above 0, as a difference of two times may be.
+pub(crate) fn ratio_of_medians(above: &[f64], below: &[f64]) -> f64 {
+    let (above, below) = (median(above), median(below));
+    if above > 0.0 && below > 0.0 {
+        above / below
+    } else {
+        f64::NAN
+    }
+}
+
 /// Returns the middle one of the ratios of neighbours: what disturbs the machine for a while disturbs both sides of a pair.
 pub(crate) fn paired_ratio(above: &[f64], below: &[f64]) -> f64 {
     let ratios: Vec<f64> = above
@@ -30,7 +40,7 @@ pub(crate) fn paired_ratio(above: &[f64], below: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{median, paired_ratio, percentile};
+    use super::{median, paired_ratio, percentile, ratio_of_medians};
 
     #[test]
     fn a_percentile_is_one_of_the_values() {
@@ -56,6 +66,13 @@ mod tests {
         assert!((paired_ratio(&above, &below) - 2.0).abs() < f64::EPSILON);
         let once = [2.0, 2.0, 200.0, 2.0, 2.0];
         assert!((paired_ratio(&once, &[1.0; 5]) - 2.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn a_difference_that_is_lost_in_noise_has_no_ratio() {
+        assert!((ratio_of_medians(&[6.0, 1.0, 7.0], &[2.0]) - 3.0).abs() < f64::EPSILON);
+        assert!(ratio_of_medians(&[-0.1], &[2.0]).is_nan());
+        assert!(ratio_of_medians(&[1.0], &[0.0]).is_nan());
     }
 
     #[test]

@@ -3,7 +3,6 @@ use serde::Serialize;
 
 use crate::comparison::{Compared, Comparison};
 use crate::discovery::Discovery;
-use crate::document::Stamp;
 use crate::embedding::other_space;
 use crate::feed::{self, Source, Standing, Words};
 use crate::generation::{Live, Slot};
@@ -157,9 +156,9 @@ impl Status {
                 Compared::Gone(_) => self.drift.removed += 1,
                 Compared::File(found, known) => {
                     self.files += 1;
-                    match (known, std::fs::symlink_metadata(&found.absolute)) {
+                    match (known, found.stamp()) {
                         (None, _) => self.drift.new += 1,
-                        (Some(known), Ok(metadata)) if Stamp::of(&metadata) == known.stamp => {}
+                        (Some(known), Ok(stamp)) if stamp == known.stamp => {}
                         (Some(_), _) => self.drift.changed += 1,
                     }
                 }

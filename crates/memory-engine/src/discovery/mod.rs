@@ -9,6 +9,7 @@
 
 mod walk;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
@@ -302,6 +303,11 @@ impl Rule {
             Self::Globs(_) | Self::Markdown => true,
             Self::Itself => false,
         }
+    }
+
+    /// Returns whether a file of this name may be a memory file.
+    fn may_match(&self, name: &OsStr) -> bool {
+        matches!(self, Self::Globs(_)) || name.to_str().is_some_and(is_markdown)
     }
 
     /// Returns whether the file is a memory file; `has` tells whether there is something of this very name beside it.

@@ -3,10 +3,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ignore::gitignore::Gitignore;
-use memory_api::Error;
+use memory_api::{Error, Result};
 
 use super::{Discovery, Root, Rule, is_hidden, is_side_file, join, strip_components, unfit_name};
 use super::{IGNORE_FILE, ignore_rules, ignored};
+use crate::document::Stamp;
 use crate::manifest::io_error;
 
 /// A memory file.
@@ -16,6 +17,20 @@ pub struct Found {
     pub path: String,
     /// Where it is.
     pub absolute: PathBuf,
+    /// What the listing of its folder said of it.
+    stamp: Option<Stamp>,
+}
+
+impl Found {
+    /// Returns what the file looks like, as it was found.
+    pub(crate) fn stamp(&self) -> Result<Stamp> {
+        match self.stamp {
+            Some(stamp) => Ok(stamp),
+            None => fs::symlink_metadata(&self.absolute)
+                .map(|metadata| Stamp::of(&metadata))
+                .map_err(|err| io_error(&err, "open", &self.absolute)),
+        }
+    }
 }
 
 /// What a walk came across besides files.
@@ -84,6 +99,8 @@ struct Folder {
 struct Listed {
     name: OsString,
     file_type: fs::FileType,
+    /// Of a file that may be a memory file. Asked for in its folder, it costs half of what it costs by its whole path.
+    stamp: Option<Stamp>,
 }
 
 impl<'a> Walk<'a> {
@@ -162,6 +179,7 @@ impl<'a> Branch<'a> {
             branch.next = Some(Found {
                 path: root.prefix.clone(),
                 absolute: root.dir.clone(),
+                stamp: None,
             });
             return branch;
         }
@@ -210,7 +228,12 @@ impl<'a> Branch<'a> {
                     let warning = format!("{}: skipped: {reason}", path.escape_debug());
                     remarks.warnings.push(warning);
                 } else {
-                    self.next = Some(Found { path, absolute });
+                    let stamp = listed.stamp;
+                    self.next = Some(Found {
+                        path,
+                        absolute,
+                        stamp,
+                    });
                     return;
                 }
             }
@@ -218,7 +241,7 @@ impl<'a> Branch<'a> {
     }
 
     fn enter(&mut self, dir: PathBuf, below: String, remarks: &mut Remarks) {
-        let listed = match list(&dir) {
+        let listed = match list(&dir, &self.root.rule) {
             Ok(listed) => listed,
             Err(err) => return self.cannot("list", &err, &below, &dir, remarks),
         };
@@ -276,13 +299,22 @@ impl Listed {
 }
 
 /// Lists a folder in the order of the paths below it.
-fn list(dir: &Path) -> std::io::Result<Vec<Listed>> {
+fn list(dir: &Path, rule: &Rule) -> std::io::Result<Vec<Listed>> {
     let mut listed = fs::read_dir(dir)?
         .map(|entry| {
             let entry = entry?;
+            let name = entry.file_name();
+            let file_type = entry.file_type()?;
+            let stamp = if file_type.is_file() && rule.may_match(&name) {
+                // One that vanishes meanwhile is looked at again.
+                entry.metadata().ok().map(|metadata| Stamp::of(&metadata))
+            } else {
+                None
+            };
             Ok(Listed {
-                name: entry.file_name(),
-                file_type: entry.file_type()?,
+                name,
+                file_type,
+                stamp,
             })
         })
         .collect::<std::io::Result<Vec<_>>>()?;

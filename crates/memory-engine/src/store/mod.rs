@@ -240,7 +240,11 @@ impl Store {
         self.db.read(move |conn| read::meta(conn, &key)).await
     }
 
+    /// Keeps a value; one that is kept already costs no write.
     pub(crate) async fn set_meta(&self, key: String, value: String) -> Result<()> {
+        if self.meta(key.clone()).await?.as_ref() == Some(&value) {
+            return Ok(());
+        }
         self.db
             .write(move |tx| write::set_meta(tx, &key, &value))
             .await

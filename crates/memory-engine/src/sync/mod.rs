@@ -142,10 +142,6 @@ impl SyncReport {
     /// Counts a file, and returns what the store has to change.
     fn add(&mut self, path: String, outcome: Outcome) -> Option<Change> {
         match outcome {
-            Outcome::Unchanged => {
-                self.unchanged += 1;
-                None
-            }
             Outcome::Touched(change) => {
                 self.unchanged += 1;
                 Some(change)
@@ -467,12 +463,16 @@ impl Syncer<'_> {
             let scanned = scanned.next().await.ok_or_else(|| {
                 Error::new(ErrorKind::Internal, "the thread that reads files died")
             })?;
-            match scanned? {
-                Scanned::File { path, outcome } => {
-                    done += 1;
-                    self.progress(Phase::Files, done, total.max(done));
-                    batch.extend(report.add(path, outcome));
-                }
+            let scanned = scanned?;
+            match &scanned {
+                Scanned::Unchanged(n) => done += n,
+                Scanned::File { .. } => done += 1,
+                Scanned::Gone(_) | Scanned::End(_) => {}
+            }
+            self.progress(Phase::Files, done, total.max(done));
+            match scanned {
+                Scanned::Unchanged(n) => report.unchanged += n,
+                Scanned::File { path, outcome } => batch.extend(report.add(path, outcome)),
                 Scanned::Gone(change) => {
                     report.removed += 1;
                     batch.extend(Some(change));

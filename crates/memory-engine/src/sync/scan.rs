@@ -14,7 +14,7 @@ use memory_api::{
 
 use crate::comparison::{Compared, Comparison};
 use crate::discovery::{Discovery, Found, Remarks};
-use crate::document::{self, Content, Stamp};
+use crate::document::{self, Content};
 use crate::manifest::io_error;
 use crate::store::{Change, Known, NewDocument, NewEntry, Store};
 
@@ -26,6 +26,8 @@ pub(crate) const SOURCE: &str = "memory";
 
 /// Documents that may wait for the writer.
 const QUEUE: usize = 64;
+/// Unchanged files that are told at once: handing them over one by one costs more than looking at them.
+const RUN: u64 = 256;
 
 /// Walks, reads and cuts files on a thread of its own.
 #[derive(Debug)]
@@ -50,7 +52,9 @@ pub(super) fn cut_by(chunkers: &[Arc<dyn Chunker>]) -> ContentHash {
 /// What the thread tells.
 #[derive(Debug)]
 pub(super) enum Scanned {
-    /// A file was looked at.
+    /// So many files are as they were.
+    Unchanged(u64),
+    /// A file was looked at, and is not.
     File { path: String, outcome: Outcome },
     /// A document's file is gone.
     Gone(Change),
@@ -60,7 +64,6 @@ pub(super) enum Scanned {
 
 #[derive(Debug)]
 pub(super) enum Outcome {
-    Unchanged,
     /// The content is as known; the file's stamp is not.
     Touched(Change),
     Read {
@@ -81,23 +84,33 @@ impl Scan {
         let (mut sender, receiver) = mpsc::channel(QUEUE);
         let run = async move {
             let mut comparison = Comparison::new(discovery.walk(), Some(&store), &self.namespace);
+            let mut n_unchanged = 0;
             while !self.cancel.load(Ordering::Relaxed) {
-                let scanned = match comparison.next().await {
+                let told = match comparison.next().await {
                     Ok(Some(compared)) => match self.look_at(compared) {
-                        Some(scanned) => Ok(scanned),
                         None => continue,
+                        Some(Scanned::Unchanged(n)) => {
+                            n_unchanged += n;
+                            if n_unchanged < RUN {
+                                continue;
+                            }
+                            Ok(Scanned::Unchanged(std::mem::take(&mut n_unchanged)))
+                        }
+                        Some(scanned) => Ok(scanned),
                     },
                     Ok(None) => break,
                     Err(err) => Err(err),
                 };
-                let is_last = scanned.is_err();
-                if sender.send(scanned).await.is_err() || is_last {
+                let is_last = told.is_err();
+                if sender.send(told).await.is_err() || is_last {
                     return;
                 }
             }
             let end = Scanned::End(comparison.into_remarks());
-            // Nobody listens any more where this fails.
-            drop(sender.send(Ok(end)).await);
+            for told in [Scanned::Unchanged(n_unchanged), end] {
+                // Nobody listens any more where this fails.
+                drop(sender.send(Ok(told)).await);
+            }
         };
         std::thread::Builder::new()
             .name("memory-scan".to_owned())
@@ -127,7 +140,10 @@ impl Scan {
                     "the chunker panicked on this document",
                 ))
             })
-            .unwrap_or_else(Outcome::Failed);
+            .unwrap_or_else(|err| Some(Outcome::Failed(err)));
+        let Some(outcome) = outcome else {
+            return Some(Scanned::Unchanged(1));
+        };
         // Somebody may delete a file between the walk and our opening it.
         if matches!(&outcome, Outcome::Failed(err) if err.kind() == ErrorKind::NotFound)
             && is_gone(&found.absolute)
@@ -140,26 +156,25 @@ impl Scan {
         })
     }
 
-    fn file(&self, found: &Found, known: Option<&Known>) -> Result<Outcome> {
+    /// Returns `None` for a file that is as it was.
+    fn file(&self, found: &Found, known: Option<&Known>) -> Result<Option<Outcome>> {
         let fresh = known.filter(|known| known.cut_by == self.cut_by);
-        if let Some(known) = fresh {
-            let metadata = fs::symlink_metadata(&found.absolute)
-                .map_err(|err| io_error(&err, "open", &found.absolute))?;
-            if Stamp::of(&metadata) == known.stamp {
-                return Ok(Outcome::Unchanged);
-            }
+        if let Some(known) = fresh
+            && found.stamp()? == known.stamp
+        {
+            return Ok(None);
         }
         let content = document::read(&found.absolute, self.max_bytes)?;
         if let Some(known) = fresh.filter(|known| known.hash == content.hash) {
-            return Ok(Outcome::Touched(Change::Touch {
+            return Ok(Some(Outcome::Touched(Change::Touch {
                 doc: known.doc,
                 stamp: content.stamp,
-            }));
+            })));
         }
-        Ok(Outcome::Read {
+        Ok(Some(Outcome::Read {
             document: self.cut(&found.path, content)?,
             is_new: known.is_none(),
-        })
+        }))
     }
 
     fn cut(&self, path: &str, content: Content) -> Result<NewDocument> {
