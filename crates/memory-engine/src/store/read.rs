@@ -104,25 +104,28 @@ pub(super) fn number(conn: &Connection, key: &str) -> Result<u64> {
 }
 
 pub(super) fn counts(conn: &Connection, namespace: &str) -> Result<Counts> {
-    // Where nobody else is, SQLite counts without looking at a row.
-    let (documents, entries) = if has_other_namespace(conn, namespace).map_err(sqlite_error)? {
-        (
-            "SELECT count(*) FROM documents WHERE namespace = ?1",
-            "SELECT count(*) FROM entries JOIN documents USING (doc) WHERE namespace = ?1",
-        )
-    } else {
-        (
-            "SELECT count(*) FROM documents WHERE ?1 IS NOT NULL",
-            "SELECT count(*) FROM entries WHERE ?1 IS NOT NULL",
-        )
+    let count = || -> Sql<(i64, i64)> {
+        let number = |row: &Row<'_>| row.get(0);
+        if has_other_namespace(conn, namespace)? {
+            let of_namespace = |sql: &str| conn.query_row(sql, [namespace], number);
+            return Ok((
+                of_namespace("SELECT count(*) FROM documents WHERE namespace = ?1")?,
+                of_namespace(
+                    "SELECT count(*) FROM entries JOIN documents USING (doc) WHERE namespace = ?1",
+                )?,
+            ));
+        }
+        // Without a condition SQLite counts pages, not rows.
+        let of_all = |sql: &str| conn.query_row(sql, [], number);
+        Ok((
+            of_all("SELECT count(*) FROM documents")?,
+            of_all("SELECT count(*) FROM entries")?,
+        ))
     };
-    let count = |sql: &str| {
-        let count = conn.query_row(sql, [namespace], |row| row.get::<_, i64>(0));
-        count.map(i64::unsigned_abs).map_err(sqlite_error)
-    };
+    let (n_documents, n_entries) = count().map_err(sqlite_error)?;
     Ok(Counts {
-        n_documents: count(documents)?,
-        n_entries: count(entries)?,
+        n_documents: n_documents.unsigned_abs(),
+        n_entries: n_entries.unsigned_abs(),
     })
 }
 
@@ -319,7 +322,7 @@ fn has_other_namespace(conn: &Connection, namespace: &str) -> Sql<bool> {
         "SELECT EXISTS (SELECT 1 FROM documents WHERE namespace < ?1)
              OR EXISTS (SELECT 1 FROM documents WHERE namespace > ?1)",
     )?
-        .query_row([namespace], |row| row.get(0))
+    .query_row([namespace], |row| row.get(0))
 }
 
 fn allowed(conn: &Connection, namespace: &str, filter: &Filter) -> Sql<Vec<EntryId>> {

@@ -15,7 +15,6 @@ use memory_api::{
 use crate::comparison::{Compared, Comparison};
 use crate::discovery::{Discovery, Found, Remarks};
 use crate::document::{self, Content};
-use crate::manifest::io_error;
 use crate::store::{Change, Known, NewDocument, NewEntry, Store};
 
 /// The version of what the engine itself derives from a document: ids, times, kinds.
