@@ -177,7 +177,9 @@ pub(crate) fn look(
     })
 }
 
-fn through_the_engine(memory: &Memory, problems: &mut Vec<String>) -> Result<()> {
+/// Adds what is wrong with an index that has been synced: numbers that differ, changes or vectors that are missing, parts that are
+/// not green.
+pub(crate) fn through_the_engine(memory: &Memory, problems: &mut Vec<String>) -> Result<()> {
     let status = block_on(memory.status())?;
     let vector = status.vector.as_ref().ok_or("no index by meaning")?;
     let entries = (status.entries, status.lexical.entries, vector.index.entries);

@@ -117,7 +117,7 @@ pub(crate) fn open(database: &Path) -> Result<Connection> {
 pub(crate) fn search(conn: &Connection, question: &str) -> Result<Vec<String>> {
     let mut words = Vec::new();
     memory_text::analyze(question, &mut |token| {
-        words.push(format!("\"{}\"", token.text))
+        words.push(format!("\"{}\"", token.text));
     });
     let ids = conn
         .prepare_cached("SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rank LIMIT ?2")?
@@ -163,13 +163,11 @@ mod tests {
     #[test]
     fn the_bare_search_finds_a_word() {
         let dir = tempfile::tempdir().unwrap();
-        fs::write(
-            dir.path().join("a.md"),
-            "# One\n\npumps\n\n## Two\n\nvalve\n",
-        )
-        .unwrap();
+        let folder = dir.path().join("notes");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("a.md"), "# One\n\npumps\n\n## Two\n\nvalve\n").unwrap();
         let database = dir.path().join("bare.db");
-        insert(&notes, &database).unwrap();
+        insert(&folder, &database).unwrap();
         let found = search(&open(&database).unwrap(), "pump").unwrap();
         assert_eq!(found, ["# One\n\npumps\n\n"]);
     }

@@ -15,8 +15,11 @@ use crate::watch::time;
 
 /// How many files, as they are named.
 const SIZES: [(usize, &str); 2] = [(2_000, "2,000"), (10_000, "10,000")];
+/// Measures something once.
+type Job = fn(&mut Tree) -> Result<()>;
+
 /// What is measured, and how often.
-const JOBS: &[(usize, fn(&mut Tree) -> Result<()>)] = &[
+const JOBS: &[(usize, Job)] = &[
     (5, Tree::full),
     (1, |tree| tree.index("state").map(drop)),
     (21, Tree::nothing),

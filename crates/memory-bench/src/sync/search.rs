@@ -167,16 +167,18 @@ pub(crate) fn run(program: &Path) -> Result<Report> {
     let [small, large] = measured.as_slice() else {
         return Err("two sizes are compared".into());
     };
-    report.ratio(
-        "search: cold, 20,000 files / 2,000",
-        ratio_of_medians(&large.cold, &small.cold),
-        Aim::AtMost(2.0),
-    );
     // More files have more matches, which cost FTS5 more as well.
+    let grown = |large: &[f64], small: &[f64], large_bare: &[f64], small_bare: &[f64]| {
+        ratio_of_medians(large, small) / ratio_of_medians(large_bare, small_bare)
+    };
+    report.ratio(
+        "search: cold, 20,000 files / 2,000, by the same of bare SQLite",
+        grown(&large.cold, &small.cold, &large.cold_bare, &small.cold_bare),
+        Aim::AtMost(1.5),
+    );
     report.ratio(
         "search: warm, 20,000 files / 2,000, by the same of bare FTS5",
-        ratio_of_medians(&large.warm, &small.warm)
-            / ratio_of_medians(&large.warm_bare, &small.warm_bare),
+        grown(&large.warm, &small.warm, &large.warm_bare, &small.warm_bare),
         Aim::AtMost(1.5),
     );
     Ok(report)

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use futures::executor::block_on;
-use memory::{Health, Memory, Query};
+use memory::{Memory, Query};
 
 use super::notes::{N_NOTES, note_word};
 use super::settings::Opened;
@@ -18,14 +18,11 @@ pub(crate) fn problems(shared: &Shared) -> Result<Vec<String>> {
     workspace::sync(&opened.memory, false)?;
     opened.close()?;
     let opened = Opened::new(dir, STATE)?;
-    let mut problems = workspace::problems(&opened.memory, &dir.join(STATE))?;
-    for finding in block_on(opened.memory.examine())? {
-        if finding.health != Health::Green {
-            problems.push(format!("doctor: {finding:?}"));
-        }
-    }
+    let mut problems = Vec::new();
+    workspace::through_the_engine(&opened.memory, &mut problems)?;
     let found = answers(&opened.memory)?;
     opened.close()?;
+    workspace::leftovers(&dir.join(STATE), &mut problems)?;
     for (note, lines) in found.iter().enumerate() {
         let on_disk = notes::on_disk(dir, note)?;
         let is_there = lines.iter().any(|line| line.contains(&notes::path(note)));

@@ -533,7 +533,7 @@ reports! {
     "RS-07" => diversity_among_many_long_notes_is_no_cubic_work {
         let notes = Notes::new().with("rerank.use", json!(["mmr"]));
         for n in 0..300 {
-            let text = (0..60).map(|word| format!("word{} ", (n + word) % 80)).collect::<String>();
+            let text = (0..60).map(|word| format!("word{} ", (n + word) % 80)).collect::<Vec<_>>().concat();
             notes.write(&format!("notes/{n}.md"), format!("lantern {text}"));
         }
         notes.index();
@@ -545,7 +545,7 @@ reports! {
     "RS-08" => more_entries_than_a_statement_has_room_for_come_and_go {
         let notes = Notes::new().with("chunker.markdown.split", "block");
         // SQLite takes 32,766 parameters a statement.
-        let sections: String = (0..33_000).map(|n| format!("n{n}\n\n")).collect();
+        let sections = (0..33_000).map(|n| format!("n{n}\n\n")).collect::<Vec<_>>().concat();
         notes.write("notes/long.md", sections);
         for n in 0..300 {
             notes.write(&format!("notes/{n}.md"), "tiny");
