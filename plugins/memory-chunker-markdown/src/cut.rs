@@ -276,11 +276,13 @@ impl Cutter<'_> {
             rest = left;
             lead = None;
             added = None;
-            if !is_blank(slice(self.text, entry.clone())) {
+            if is_blank(slice(self.text, entry.clone())) {
+                // What it would have repeated stands in the entry before.
+                let blank = trim(self.text, first.span.start..end);
+                cut.blank.extend((!blank.is_empty()).then_some(blank));
+            } else {
                 cut.entries.push(entry);
                 added = Some(first.span.start);
-            } else if !entry.is_empty() {
-                cut.blank.push(entry);
             }
         }
         cut

@@ -48,6 +48,14 @@ fn a_byte_order_mark_between_long_texts_is_no_entry() {
 }
 
 #[test]
+fn a_byte_order_mark_that_would_be_repeated_is_left_out_nowhere() {
+    let text = "\0\r\u{feff}\n\u{c}\0\0\0\0\0\u{fffd}\0\0\0\0\0\0\u{fffd}\u{fffd}\u{fffd}\0";
+    let chunked = chunk(text, config(Split::Section, 16));
+    assert_eq!(texts(&chunked)[0], "\0\r\u{feff}");
+    assert_eq!(chunked.excluded, [0..0; 0]);
+}
+
+#[test]
 fn fence_and_table_stay_whole_while_they_fit() {
     let fence = format!(
         "```\n{}\n\n# no heading\n```",
