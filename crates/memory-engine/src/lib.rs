@@ -52,6 +52,8 @@ pub use search::{
     Threshold,
 };
 pub use status::{Drift, IndexStatus, Status, VectorStatus};
+#[cfg(feature = "fuzzing")]
+pub use sync::fuzzing;
 pub use sync::{Failure, LockWait, Phase, Progress, SyncReport, SyncRequest};
 pub use window::{Window, WindowStatus, read_window};
 

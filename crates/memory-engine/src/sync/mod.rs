@@ -12,6 +12,8 @@
 //! 7. new vectors, some dozen at a time: `vectors.db`, then the store, then the index by meaning;
 //! 8. tombstones that every index has passed are forgotten, folders that no manifest names are removed.
 
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod meaning;
 pub(crate) mod scan;
 mod target;

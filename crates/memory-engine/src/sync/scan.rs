@@ -176,7 +176,7 @@ impl Scan {
         }))
     }
 
-    fn cut(&self, path: &str, content: Content) -> Result<NewDocument> {
+    pub(super) fn cut(&self, path: &str, content: Content) -> Result<NewDocument> {
         let input = Document::new(SOURCE, path, &content.text);
         let Some(chunker) = self.chunkers.iter().find(|chunker| chunker.accepts(&input)) else {
             return Err(Error::new(
