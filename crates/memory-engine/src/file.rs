@@ -7,7 +7,15 @@ use std::path::Path;
 /// Opens a regular file for reading. No link on the way is followed, and nothing waits for a writer of a named pipe: what stands
 /// at the path when it is opened is looked at, not what stood there when it was found.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
-    let file = open(path)?;
+    regular(open(path)?)
+}
+
+/// Opens a regular file of the state folder for reading. The folder may be reached through links; the file is none.
+pub(crate) fn open_own(path: &Path) -> io::Result<File> {
+    regular(open_last_component(path)?)
+}
+
+fn regular(file: File) -> io::Result<File> {
     if file.metadata()?.is_file() {
         Ok(file)
     } else {
@@ -34,6 +42,11 @@ fn open(path: &Path) -> io::Result<File> {
 
 #[cfg(not(unix))]
 fn open(path: &Path) -> io::Result<File> {
+    open_last_component(path)
+}
+
+#[cfg(not(unix))]
+fn open_last_component(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 

@@ -1,4 +1,4 @@
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures::channel::oneshot;
 use memory_api::{Error, ErrorKind, Result, Retry};
 
+use crate::file::open_own;
 use crate::manifest::io_error;
 
 /// The file inside a state folder.
@@ -40,7 +41,7 @@ impl WriterLock {
 
     /// Returns who holds the lock, without taking it and without making its file.
     pub(crate) fn holder(state_dir: &Path) -> Option<Holder> {
-        let file = File::open(state_dir.join(FILE_NAME)).ok()?;
+        let file = open_own(&state_dir.join(FILE_NAME)).ok()?;
         // Several may look at once; only a writer is in the way.
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => Some(Holder::read(&file)),
@@ -89,6 +90,30 @@ impl WriterLock {
         })?
     }
 
+    /// Refuses to go on when the folder was removed or replaced meanwhile: then somebody else may hold the lock that is there now.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`.
+    pub(crate) fn check(&self, state_dir: &Path) -> Result<()> {
+        let path = state_dir.join(FILE_NAME);
+        let is_there = || -> std::io::Result<bool> {
+            let (mine, there) = (self.file.metadata()?, std::fs::metadata(&path)?);
+            Ok(is_same(&mine, &there))
+        };
+        if is_there().unwrap_or(false) {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Unavailable,
+            format!(
+                "`{}` was removed or replaced while it was written",
+                state_dir.display()
+            ),
+        )
+        .with_hint("run it again"))
+    }
+
     fn taken(mut file: File, path: &Path) -> Result<Self> {
         let write = |file: &mut File| -> std::io::Result<()> {
             file.set_len(0)?;
@@ -98,6 +123,18 @@ impl WriterLock {
         write(&mut file).map_err(|err| io_error(&err, "write", path))?;
         Ok(Self { file })
     }
+}
+
+#[cfg(unix)]
+fn is_same(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Where files have no number, a locked file cannot be removed either.
+#[cfg(not(unix))]
+fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    true
 }
 
 impl Drop for WriterLock {

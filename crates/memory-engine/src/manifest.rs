@@ -6,7 +6,7 @@ use memory_api::{EmbeddingSpace, Error, ErrorKind, Fingerprint, Result, StoreId}
 use serde::{Deserialize, Serialize};
 
 use crate::failpoint::step;
-use crate::file::open_regular;
+use crate::file::open_own;
 use crate::generation::UPDATE;
 
 /// The version of what lies in the state folder.
@@ -80,7 +80,7 @@ impl Manifest {
         let path = state_dir.join(FILE_NAME);
         let read = || -> std::io::Result<Vec<u8>> {
             let mut bytes = Vec::new();
-            open_regular(&path)?.read_to_end(&mut bytes)?;
+            open_own(&path)?.read_to_end(&mut bytes)?;
             Ok(bytes)
         };
         let bytes = match read() {

@@ -4,6 +4,7 @@ use std::path::Path;
 use memory_api::{Error, ErrorKind, Result};
 
 use crate::discovery::Discovery;
+use crate::file::open_own;
 use crate::generation::GENERATIONS;
 use crate::manifest::{Manifest, io_error};
 use crate::options::Options;
@@ -51,7 +52,7 @@ fn is_ours(dir: &Path) -> bool {
     if dir.join(GENERATIONS).is_symlink() {
         return false;
     }
-    let mark = fs::read_to_string(dir.join(".gitignore"));
+    let mark = open_own(&dir.join(".gitignore")).and_then(std::io::read_to_string);
     // Another process may be writing the mark at this moment, or have died over it.
     let begins_mark = mark
         .as_ref()

@@ -181,10 +181,12 @@ impl Builder<'_> {
             })
             .cloned()
             .collect();
-        for span in self.cutter.cut(None, &titles).entries {
-            self.chunked
-                .excluded
-                .retain(|left_out| left_out.end <= span.start || span.end <= left_out.start);
+        let spans = self.cutter.cut(None, &titles).entries;
+        self.chunked.excluded.retain(|left_out| {
+            let idx = spans.partition_point(|span| span.end <= left_out.start);
+            spans.get(idx).is_none_or(|span| left_out.end <= span.start)
+        });
+        for span in spans {
             self.chunked
                 .entries
                 .push(DraftEntry::new(slice(self.cutter.text, span.clone()), span));

@@ -107,10 +107,8 @@ pub(crate) struct NewEntry {
 /// A change of one document.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// Its content is new.
+    /// Its content is new, or its file looks otherwise.
     Put(NewDocument),
-    /// Its content is as known, its file is not.
-    Touch { doc: i64, stamp: Stamp },
     /// It is gone.
     Remove { doc: i64 },
 }

@@ -1,11 +1,10 @@
 use std::collections::HashMap;
 
-use memory_api::{EntryId, Error, ErrorKind, Result, Seq, Timestamp};
+use memory_api::{EntryId, Error, ErrorKind, Result, Seq};
 use memory_sqlite::rusqlite::{self, Connection, params};
 use memory_sqlite::sqlite_error;
 
 use super::{Change, NewDocument, NewEntry, Sql, Store, read};
-use crate::document::Stamp;
 
 impl Store {
     /// Applies changes of documents in one transaction.
@@ -92,7 +91,6 @@ impl<'a> Writer<'a> {
     fn change(&mut self, namespace: &str, change: &Change) -> Sql<()> {
         match change {
             Change::Put(document) => self.put(namespace, document),
-            Change::Touch { doc, stamp } => self.touch(*doc, *stamp),
             Change::Remove { doc } => self.remove(*doc),
         }
     }
@@ -113,43 +111,6 @@ impl<'a> Writer<'a> {
             .query_map([namespace], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
         docs.into_iter().try_for_each(|doc| self.remove(doc))
-    }
-
-    /// The time of the file is the time of a document that names none, and of its entries that have none of their own.
-    fn touch(&mut self, doc: i64, stamp: Stamp) -> Sql<()> {
-        let (old_mtime_ns, old_time): (i64, i64) = self
-            .conn
-            .prepare_cached("SELECT mtime_ns, time FROM documents WHERE doc = ?1")?
-            .query_row([doc], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let old_mtime = Stamp {
-            mtime_ns: old_mtime_ns,
-            ..stamp
-        }
-        .mtime();
-        let time = if old_mtime == Timestamp(old_time) {
-            stamp.mtime().0
-        } else {
-            old_time
-        };
-        self.conn
-            .prepare_cached("UPDATE documents SET size = ?2, mtime_ns = ?3, inode = ?4, time = ?5 WHERE doc = ?1")?
-            .execute(params![doc, stamp.size.cast_signed(), stamp.mtime_ns, stamp.inode.cast_signed(), time])?;
-        if time == old_time {
-            return Ok(());
-        }
-        let mut statement = self
-            .conn
-            .prepare_cached("SELECT entry FROM entries WHERE doc = ?1 AND time = ?2")?;
-        let entries: Vec<i64> = statement
-            .query_map([doc, old_time], |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
-        for entry in entries {
-            let seq = self.next_seq();
-            self.conn
-                .prepare_cached("UPDATE entries SET time = ?2, seq = ?3 WHERE entry = ?1")?
-                .execute([entry, time, seq])?;
-        }
-        Ok(())
     }
 
     fn put(&mut self, namespace: &str, document: &NewDocument) -> Sql<()> {

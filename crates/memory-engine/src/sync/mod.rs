@@ -144,9 +144,9 @@ impl SyncReport {
     /// Counts a file, and returns what the store has to change.
     fn add(&mut self, path: String, outcome: Outcome) -> Option<Change> {
         match outcome {
-            Outcome::Touched(change) => {
+            Outcome::Touched(document) => {
                 self.unchanged += 1;
-                Some(change)
+                Some(Change::Put(document))
             }
             Outcome::Read { document, is_new } => {
                 *(if is_new {
@@ -258,25 +258,23 @@ impl Syncer<'_> {
             });
         };
         step("lock_taken");
-        let report = self.build_and_heal(&discovery).await;
-        if !report.as_ref().is_ok_and(|report| !report.cancelled) {
-            // The room of half a generation may be what others lack. What cannot be removed now is removed by the next sync.
-            if let Ok(manifest) = Manifest::read(&self.options.state_dir) {
-                drop(generation::remove_others(self.options, manifest.as_ref()));
-            }
-        }
+        let report = self.build_and_heal(&discovery, &lock).await;
         drop(lock);
         step("sync_done");
         report
     }
 
     /// Damage shows where a page is read. Everything can be built from the files, each part once in a sync.
-    async fn build_and_heal(&self, discovery: &Arc<Discovery>) -> Result<SyncReport> {
+    async fn build_and_heal(
+        &self,
+        discovery: &Arc<Discovery>,
+        lock: &WriterLock,
+    ) -> Result<SyncReport> {
         let mut anew = self.request.force;
         let mut with_new_vectors = false;
         let mut warnings = Vec::new();
         loop {
-            let err = match self.build(discovery, anew, warnings.clone()).await {
+            let err = match self.build(discovery, lock, anew, warnings.clone()).await {
                 Err(err) if err.kind() == ErrorKind::Corrupt => err,
                 report => return report,
             };
@@ -297,6 +295,7 @@ impl Syncer<'_> {
     async fn build(
         &self,
         discovery: &Arc<Discovery>,
+        lock: &WriterLock,
         anew: bool,
         warnings: Vec<String>,
     ) -> Result<SyncReport> {
@@ -307,21 +306,22 @@ impl Syncer<'_> {
         };
         let result = match self.target(anew, &mut report.warnings).await {
             Ok(mut target) => {
-                let result = self.fill(discovery, &mut target, &mut report).await;
+                let result = self.fill(discovery, lock, &mut target, &mut report).await;
                 let closed = target.close().await;
                 result.and(closed)
             }
             Err(err) => Err(err),
         };
         if result.is_err() || report.cancelled {
-            self.remove_unpublished();
+            self.remove_unpublished(lock);
         }
         result.map(|()| report)
     }
 
     /// Removes what was begun and not published: whoever lacks the room for a rebuild should not lose more of it.
-    fn remove_unpublished(&self) {
-        if let Ok(manifest) = Manifest::read(&self.options.state_dir) {
+    fn remove_unpublished(&self, lock: &WriterLock) {
+        let is_ours = lock.check(&self.options.state_dir).is_ok();
+        if is_ours && let Ok(manifest) = Manifest::read(&self.options.state_dir) {
             // What stays is removed by the next sync; why this one ended is what a person has to hear.
             drop(generation::remove_others(self.options, manifest.as_ref()));
         }
@@ -343,6 +343,7 @@ impl Syncer<'_> {
     async fn fill(
         &self,
         discovery: &Arc<Discovery>,
+        lock: &WriterLock,
         target: &mut Target,
         report: &mut SyncReport,
     ) -> Result<()> {
@@ -374,6 +375,7 @@ impl Syncer<'_> {
         step("cut_noted");
         if target.unpublished {
             generation::sync_names(self.options)?;
+            lock.check(&self.options.state_dir)?;
             target.manifest.publish(&self.options.state_dir)?;
             target.unpublished = false;
         }
@@ -393,6 +395,7 @@ impl Syncer<'_> {
             .await?;
         // Who reads in this process goes on with what is live now.
         (self.published)();
+        lock.check(&self.options.state_dir)?;
         // The sync is done; a folder that stays is removed by the next one.
         match generation::remove_others(self.options, Some(&target.manifest)) {
             Ok(kept) => report.warnings.extend(kept),

@@ -64,7 +64,7 @@ pub(super) enum Scanned {
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// The content is as known; the file's stamp is not.
-    Touched(Change),
+    Touched(NewDocument),
     Read {
         document: NewDocument,
         is_new: bool,
@@ -164,15 +164,16 @@ impl Scan {
             return Ok(None);
         }
         let content = document::read(&found.absolute, self.max_bytes)?;
-        if let Some(known) = fresh.filter(|known| known.hash == content.hash) {
-            return Ok(Some(Outcome::Touched(Change::Touch {
-                doc: known.doc,
-                stamp: content.stamp,
-            })));
-        }
-        Ok(Some(Outcome::Read {
-            document: self.cut(&found.path, content)?,
-            is_new: known.is_none(),
+        let is_as_known = fresh.is_some_and(|known| known.hash == content.hash);
+        // Also what is as known is cut again: the time of the file may be its time.
+        let document = self.cut(&found.path, content)?;
+        Ok(Some(if is_as_known {
+            Outcome::Touched(document)
+        } else {
+            Outcome::Read {
+                document,
+                is_new: known.is_none(),
+            }
         }))
     }
 

@@ -117,7 +117,10 @@ impl Syncer<'_> {
             manifest => manifest?,
         };
         // What an interrupted build left takes room that this one may need.
-        warnings.extend(generation::remove_others(self.options, manifest.as_ref())?);
+        match generation::remove_others(self.options, manifest.as_ref()) {
+            Ok(kept) => warnings.extend(kept),
+            Err(err) => warnings.push(err.to_string()),
+        }
         let number = generation::next_number(self.options, manifest.as_ref())?;
         let Some(manifest) = manifest else {
             return self.new_target(number, None).await;

@@ -155,6 +155,101 @@ fn a_file_of_odd_bytes_is_indexed_with_a_warning() {
 }
 
 #[test]
+fn a_touched_file_keeps_a_date_of_its_own() {
+    // The date in the name is the file's time as well, by chance or because a program set it.
+    let notes = Notes::of(&[("notes/2000-01-01.md", "pump")]);
+    let set_day = |day: u64| {
+        let time = std::time::UNIX_EPOCH + std::time::Duration::from_hours(24 * day);
+        fs::File::options()
+            .write(true)
+            .open(notes.path("notes/2000-01-01.md"))
+            .unwrap()
+            .set_modified(time)
+            .unwrap();
+    };
+    set_day(10_957);
+    notes.index();
+    set_day(20_000);
+    assert_eq!(counts(&notes.index()), [0, 0, 1, 0]);
+    let until = memory_api::Timestamp(10_958 * 86_400_000);
+    let old = notes.ask(&Query::new("pump").with_filter(memory::Filter {
+        until: Some(until),
+        ..Default::default()
+    }));
+    assert_eq!(old.results.len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_state_folder_may_be_reached_through_links() {
+    let notes = Notes::of(&[("notes/a.md", "basalt")]);
+    let link = notes.path("link");
+    std::os::unix::fs::symlink(notes.path(".memory"), &link).unwrap();
+    notes.index();
+    let through_link = notes.with("state_dir", json!(link));
+    assert_eq!(through_link.found("basalt"), ["notes/a.md"]);
+    assert_eq!(counts(&through_link.index()), [0, 0, 1, 0]);
+    // What lies inside is ours alone.
+    let manifest = through_link.path(".memory/MANIFEST.json");
+    fs::rename(&manifest, through_link.path("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(through_link.path("elsewhere"), &manifest).unwrap();
+    let err = through_link.once(async |memory| memory.search(&Query::new("basalt")).await);
+    assert!(err.unwrap_err().message().contains("MANIFEST.json"));
+}
+
+#[test]
+fn what_cannot_be_removed_stops_nothing() {
+    let notes = Notes::of(&[("notes/a.md", "basalt")]);
+    notes.index();
+    // A file where a folder is expected, as good as one that belongs to somebody else.
+    notes.write(".memory/gen/7-store", "x");
+    notes.write("notes/b.md", "gypsum");
+    let report = notes.index();
+    assert_eq!(counts(&report), [1, 0, 1, 0]);
+    assert!(
+        report
+            .warnings
+            .iter()
+            .any(|warning| warning.contains("7-store")),
+        "{report:?}"
+    );
+    assert_eq!(notes.found("gypsum"), ["notes/b.md"]);
+}
+
+#[test]
+fn a_writer_whose_folder_was_taken_away_publishes_nothing() {
+    let notes = Notes::of(&[("notes/a.md", "basalt")]);
+    let state = notes.path(".memory");
+    let moved = notes.path("moved");
+    let (from, to) = (state.clone(), moved.clone());
+    let request = SyncRequest {
+        progress: Some(Arc::new(move |progress| {
+            if progress.phase == Phase::Words && from.exists() {
+                fs::rename(&from, &to).unwrap();
+                // Somebody else begins in its place.
+                fs::create_dir_all(from.join("gen")).unwrap();
+                fs::write(from.join("lock"), "").unwrap();
+                fs::write(
+                    from.join(".gitignore"),
+                    fs::read(to.join(".gitignore")).unwrap(),
+                )
+                .unwrap();
+                fs::create_dir(from.join("gen/1-store")).unwrap();
+            }
+        })),
+        ..SyncRequest::default()
+    };
+    let err = notes.index_with(&request).unwrap_err();
+    assert_eq!(err.kind(), ErrorKind::Unavailable, "{err}");
+    assert!(err.message().contains("removed or replaced"), "{err}");
+    assert!(state.join("gen/1-store").is_dir() && !state.join("MANIFEST.json").exists());
+    // It is another one's by now.
+    assert!(!moved.join("MANIFEST.json").exists());
+    notes.index();
+    assert_eq!(notes.found("basalt"), ["notes/a.md"]);
+}
+
+#[test]
 fn an_empty_memory_loses_the_rows_of_deleted_files() {
     // MC-08.
     let notes = Notes::of(&[("notes/a.md", "pump")]);
