@@ -145,14 +145,20 @@ pub(crate) async fn standing<Op: Send + 'static>(
     index: &dyn Projection<Op>,
 ) -> Result<Standing> {
     let store = source.store();
-    let Some(Watermark { store: id, seq }) = index.watermark().await? else {
-        return source.n_changes(Seq(0)).await.map(Standing::Behind);
-    };
-    if id != store.id() || seq > store.last_seq().await? || seq < store.tombstone_floor().await? {
-        Ok(Standing::Lost)
-    } else {
-        source.n_changes(seq).await.map(Standing::Behind)
+    let watermark = index.watermark().await?;
+    if is_lost(store, watermark).await? {
+        return Ok(Standing::Lost);
     }
+    let seq = watermark.map_or(Seq(0), |watermark| watermark.seq);
+    source.n_changes(seq).await.map(Standing::Behind)
+}
+
+/// Returns whether an index with this watermark follows another store, or one that went back since, or lacks what is forgotten.
+pub(crate) async fn is_lost(store: &Store, watermark: Option<Watermark>) -> Result<bool> {
+    let Some(Watermark { store: id, seq }) = watermark else {
+        return Ok(false);
+    };
+    Ok(id != store.id() || seq > store.last_seq().await? || seq < store.tombstone_floor().await?)
 }
 
 /// Feeds an index that is not [`Standing::Lost`] everything it lacks. `go_on` hears how many changes are done, and stops it after a

@@ -438,7 +438,13 @@ pub(crate) fn others(options: &Options, manifest: Option<&Manifest>) -> Result<V
 /// under another name. Only the holder of the writer lock may.
 pub(crate) fn remove_others(options: &Options, manifest: Option<&Manifest>) -> Result<Vec<String>> {
     let mut kept = Vec::new();
-    for relative in others(options, manifest)? {
+    let others = others(options, manifest)?;
+    if !others.is_empty() {
+        // Whoever published may have died before the name was on disk; the manifest before it named these folders.
+        let dir = &options.state_dir;
+        sync_dir(dir).map_err(|err| io_error(&err, "sync", dir))?;
+    }
+    for relative in others {
         let dir = options.state_dir.join(&relative);
         if is_in_use(&dir) {
             continue;

@@ -127,12 +127,9 @@ impl Manifest {
                 format!("cannot write the manifest: {err}"),
             )
         })?;
+        // What somebody laid there is not written through.
+        Self::remove_temporary(state_dir)?;
         let write = || -> std::io::Result<()> {
-            // What an interrupted publish left, or somebody laid there, is not written through.
-            match fs::remove_file(&temporary) {
-                Err(err) if err.kind() != std::io::ErrorKind::NotFound => return Err(err),
-                _ => {}
-            }
             let mut file = File::create_new(&temporary)?;
             file.write_all(&bytes)?;
             file.write_all(b"\n")?;
@@ -143,6 +140,17 @@ impl Manifest {
             sync_dir(state_dir)
         };
         write().map_err(|err| io_error(&err, "write", &path))
+    }
+
+    /// Removes what an interrupted publish left.
+    pub(crate) fn remove_temporary(state_dir: &Path) -> Result<()> {
+        let temporary = state_dir.join(TEMPORARY);
+        match fs::remove_file(&temporary) {
+            Err(err) if err.kind() != std::io::ErrorKind::NotFound => {
+                Err(io_error(&err, "remove", &temporary))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::Path;
 
 use memory_api::{Error, ErrorKind, Result};
@@ -6,7 +7,7 @@ use memory_api::{Error, ErrorKind, Result};
 use crate::discovery::Discovery;
 use crate::file::open_own;
 use crate::generation::GENERATIONS;
-use crate::manifest::{Manifest, io_error};
+use crate::manifest::{Manifest, io_error, sync_dir};
 use crate::options::Options;
 use crate::store::{self, Store};
 use crate::sync::namespace_key;
@@ -30,12 +31,14 @@ pub(crate) fn prepare(dir: &Path, discovery: &Discovery) -> Result<()> {
     };
     let prepare = || -> std::io::Result<bool> {
         fs::create_dir_all(dir)?;
-        if fs::read_dir(dir)?.next().is_some() {
-            return Ok(is_ours(dir));
+        let is_new = fs::read_dir(dir)?.next().is_none();
+        if is_new {
+            restrict(dir)?;
         }
-        restrict(dir)?;
-        fs::write(dir.join(".gitignore"), format!("{MARK}*\n"))?;
-        Ok(true)
+        if is_new || has_half_a_mark(dir) {
+            mark(dir)?;
+        }
+        Ok(is_ours(dir))
     };
     if discovery.lies_in(dir) {
         return refused(format!("`{}` is a folder of memory files", dir.display()));
@@ -47,19 +50,29 @@ pub(crate) fn prepare(dir: &Path, discovery: &Discovery) -> Result<()> {
     }
 }
 
+/// Writes the ignore file. It is on disk before anything else is made in the folder: without it and without a manifest, which
+/// comes last, nothing would say that the rest is ours.
+fn mark(dir: &Path) -> std::io::Result<()> {
+    let mut file = File::create(dir.join(".gitignore"))?;
+    file.write_all(format!("{MARK}*\n").as_bytes())?;
+    file.sync_all()?;
+    sync_dir(dir)
+}
+
+/// Another process may be writing the mark at this moment, or have died over it; then nothing else is there.
+fn has_half_a_mark(dir: &Path) -> bool {
+    let mark = fs::read_to_string(dir.join(".gitignore"));
+    let begins_mark = mark.is_ok_and(|text| MARK.starts_with(text.as_str()));
+    begins_mark && fs::read_dir(dir).is_ok_and(|entries| entries.count() == 1)
+}
+
 /// A folder that was copied may lack the ignore file. Links inside are not ours.
 fn is_ours(dir: &Path) -> bool {
     if dir.join(GENERATIONS).is_symlink() {
         return false;
     }
     let mark = open_own(&dir.join(".gitignore")).and_then(std::io::read_to_string);
-    // Another process may be writing the mark at this moment, or have died over it.
-    let begins_mark = mark
-        .as_ref()
-        .is_ok_and(|text| MARK.starts_with(text.as_str()));
-    let is_alone = || fs::read_dir(dir).is_ok_and(|entries| entries.count() == 1);
     mark.is_ok_and(|text| text.starts_with(MARK))
-        || (begins_mark && is_alone())
         || Manifest::read(dir).is_ok_and(|manifest| manifest.is_some())
 }
 

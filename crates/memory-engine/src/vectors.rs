@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use memory_api::{ContentHash, EmbeddingSpace, Error, Result, Role, Timestamp};
 use memory_sqlite::rusqlite::{self, Connection, OptionalExtension as _, params};
-use memory_sqlite::{Database, Options, sqlite_error};
+use memory_sqlite::{Database, Options, Synchronous, sqlite_error};
 
 use crate::aside;
 
@@ -66,6 +66,18 @@ impl Vectors {
     /// `Corrupt` for a file that is damaged or another program's, `Unsupported` for a newer one.
     pub(crate) async fn open(state_dir: &Path, read_only: bool) -> Result<Self> {
         let options = Options::new(APPLICATION_ID, MIGRATIONS).with_read_only(read_only);
+        let db = Database::open(path(state_dir), options).await?;
+        Ok(Self { db })
+    }
+
+    /// Opens the file for a sync, or makes it: what is put survives a crash of the machine, since the store is told of it next,
+    /// and the store remembers.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub(crate) async fn open_for_sync(state_dir: &Path) -> Result<Self> {
+        let options = Options::new(APPLICATION_ID, MIGRATIONS).with_synchronous(Synchronous::Full);
         let db = Database::open(path(state_dir), options).await?;
         Ok(Self { db })
     }

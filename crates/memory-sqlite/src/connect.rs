@@ -1,5 +1,5 @@
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, ErrorKind as Io};
 use std::path::{Path, PathBuf};
 
 use memory_api::{Error, ErrorKind, Result};
@@ -10,6 +10,7 @@ use crate::{Options, Synchronous, is_out_of_room, sqlite_error};
 
 /// Opens the connection that writes: checks whose file it is, then migrates it.
 pub(crate) fn writer(path: &Path, options: &Options) -> Result<Connection> {
+    sync_log(path)?;
     let mut conn = open(
         path,
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
@@ -80,6 +81,40 @@ pub(crate) fn wal_path(path: &Path) -> PathBuf {
     let mut wal = path.as_os_str().to_owned();
     wal.push("-wal");
     PathBuf::from(wal)
+}
+
+/// Makes a log durable that somebody left, before anybody builds on what it holds. A writer that died may have written a commit
+/// that never reached the disk; whoever reads it now cannot tell, and could lose it when the machine stops.
+fn sync_log(path: &Path) -> Result<()> {
+    if wal_is_empty(path) {
+        return Ok(());
+    }
+    let log = wal_path(path);
+    let sync = || -> io::Result<()> {
+        File::options().append(true).open(&log)?.sync_all()?;
+        sync_folder_of(path)
+    };
+    match sync() {
+        // Whoever had it open was the last to close it; or nothing can be written here, and so nothing be built on it.
+        Err(err)
+            if matches!(
+                err.kind(),
+                Io::NotFound
+                    | Io::PermissionDenied
+                    | Io::ReadOnlyFilesystem
+                    | Io::StorageFull
+                    | Io::QuotaExceeded
+            ) =>
+        {
+            Ok(())
+        }
+        synced => synced.map_err(|err| {
+            let message = "what another process wrote cannot be synced to the disk";
+            Error::new(ErrorKind::Unavailable, message)
+                .with_hint("check the disk")
+                .with_source(err)
+        }),
+    }
 }
 
 /// An immutable database is read without its log, so a log with content must not be passed over.

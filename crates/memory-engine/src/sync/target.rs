@@ -104,6 +104,22 @@ fn is_newer(err: &Error) -> bool {
     err.kind() == ErrorKind::Unsupported
 }
 
+/// Closes an index by meaning that does not follow the store. Later, when documents are written, the numbers of a store that went
+/// back may have passed the index, and nothing would tell.
+async fn if_it_follows(
+    store: &Store,
+    slot: Option<Slot<dyn VectorIndex>>,
+) -> Result<Option<Slot<dyn VectorIndex>>> {
+    match slot {
+        Some(Slot::Open(index)) if feed::is_lost(store, index.watermark().await?).await? => {
+            index.close().await?;
+            let message = "the index by meaning does not follow the store";
+            Ok(Some(Slot::Closed(Error::new(ErrorKind::Corrupt, message))))
+        }
+        slot => Ok(slot),
+    }
+}
+
 impl Syncer<'_> {
     /// Opens what is there, or begins a new generation.
     pub(super) async fn target(&self, anew: bool, warnings: &mut Vec<String>) -> Result<Target> {
@@ -121,6 +137,7 @@ impl Syncer<'_> {
             Ok(kept) => warnings.extend(kept),
             Err(err) => warnings.push(err.to_string()),
         }
+        Manifest::remove_temporary(&self.options.state_dir)?;
         let number = generation::next_number(self.options, manifest.as_ref())?;
         let Some(manifest) = manifest else {
             return self.new_target(number, None).await;
@@ -156,6 +173,7 @@ impl Syncer<'_> {
         let (folder, lexical) = self
             .lexical_index(number, &store, manifest.lexical.clone(), lexical, warnings)
             .await?;
+        let vector = if_it_follows(&store, vector).await?;
         let unpublished = manifest.lexical != folder;
         manifest.lexical = folder;
         if unpublished {
@@ -310,28 +328,15 @@ impl Syncer<'_> {
             store.begin_space(&background).await?;
         }
         let wanted = background.indexed_space();
-        let changes = Meaning {
-            store,
-            vectors: &vectors,
-            background: &background,
-        };
         let reason = match slot {
             Some(Slot::Open(index)) if *index.space() == wanted => {
-                match feed::standing(&changes, &*index).await? {
-                    Standing::Behind(_) => {
-                        let by_meaning = ByMeaning {
-                            index,
-                            vectors,
-                            background,
-                            embedder,
-                        };
-                        return Ok((Some(by_meaning), None));
-                    }
-                    Standing::Lost => {
-                        index.close().await?;
-                        Some("the index by meaning does not follow the store".to_owned())
-                    }
-                }
+                let by_meaning = ByMeaning {
+                    index,
+                    vectors,
+                    background,
+                    embedder,
+                };
+                return Ok((Some(by_meaning), None));
             }
             Some(Slot::Open(index)) => {
                 let was = index.space().clone();
@@ -382,10 +387,10 @@ impl Syncer<'_> {
     /// Opens `vectors.db`. What is damaged is set aside: its vectors can be computed again.
     async fn vectors(&self, warnings: &mut Vec<String>) -> Result<Vectors> {
         let state_dir = &self.options.state_dir;
-        match Vectors::open(state_dir, false).await {
+        match Vectors::open_for_sync(state_dir).await {
             Err(err) if err.kind() == ErrorKind::Corrupt => {
                 warnings.push(vectors::set_aside(state_dir, &err)?);
-                Vectors::open(state_dir, false).await
+                Vectors::open_for_sync(state_dir).await
             }
             opened => opened,
         }

@@ -44,7 +44,7 @@ fn a_folder_with_other_content_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn a_folder_whose_mark_is_half_written_is_ours_and_only_then() {
+fn a_folder_with_half_a_mark_and_nothing_else_is_ours_and_gets_a_whole_one() {
     let dir = tempfile::tempdir().unwrap();
     let (workspace, state) = (dir.path().join("w"), dir.path().join("s"));
     fs::create_dir_all(&workspace).unwrap();
@@ -52,7 +52,12 @@ fn a_folder_whose_mark_is_half_written_is_ours_and_only_then() {
     for half in ["", "# An index that can be"] {
         fs::write(state.join(".gitignore"), half).unwrap();
         prepare_in(&workspace, &state).unwrap();
+        // What a sync makes next, and leaves if it is interrupted.
+        fs::write(state.join("lock"), "").unwrap();
+        prepare_in(&workspace, &state).unwrap();
+        fs::remove_file(state.join("lock")).unwrap();
     }
+    fs::write(state.join(".gitignore"), "# An index that can be").unwrap();
     fs::write(state.join("notes.md"), "mine").unwrap();
     assert_eq!(
         prepare_in(&workspace, &state).unwrap_err().kind(),

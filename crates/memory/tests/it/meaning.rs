@@ -441,6 +441,41 @@ fn a_lost_vector_is_computed_anew_by_the_sync_that_misses_it() {
 }
 
 #[test]
+fn an_index_by_meaning_that_is_ahead_of_its_store_is_built_anew() {
+    let notes = harbour();
+    let store = notes.path(".memory/gen/1-store/store.db");
+    let old = fs::read(&store).unwrap();
+    notes.write("notes/rope.md", "The mooring rope is worn.");
+    notes.index();
+    // The store goes back, and its numbers pass the index's again.
+    for suffix in ["-wal", "-shm"] {
+        let beside = notes.path(&format!(".memory/gen/1-store/store.db{suffix}"));
+        if beside.exists() {
+            fs::remove_file(beside).unwrap();
+        }
+    }
+    fs::write(&store, old).unwrap();
+    notes.remove("notes/rope.md");
+    for n in 0..9 {
+        notes.write(&format!("notes/{n}.md"), format!("Lantern number {n}."));
+    }
+    let report = notes.index();
+    assert!(
+        report
+            .warnings
+            .iter()
+            .any(|warning| warning.contains("index by meaning does not follow the store")),
+        "{:?}",
+        report.warnings
+    );
+    let status = notes.status();
+    assert_eq!(
+        (status.entries, status.vector.unwrap().index.entries),
+        (11, 11)
+    );
+}
+
+#[test]
 fn a_damaged_index_by_meaning_leaves_the_words_and_is_built_anew() {
     let notes = harbour();
     let gen_dir = fs::read_dir(notes.path(".memory/gen")).unwrap();
