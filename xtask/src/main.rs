@@ -28,7 +28,7 @@ usage: cargo xtask COMMAND
   eval      measure retrieval on the sets in $EVAL_DIR:
             [--split section|block|both] [--mode lexical|vector|hybrid|all] [--set NAME]...
   bench     time what users wait for: meaning, sync
-  crash     let a process die at every step of a sync and at seeded moments, and compare what it leaves:
+  crash     let a process die at every step of a sync and at seeded moments, and the machine stop, and compare what is left:
             [--rounds N] [--seed N]
   soak      let eight readers and two writers, one of them killed again and again, work on one state folder for a while:
             [--seconds N] [--seed N]

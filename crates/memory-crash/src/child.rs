@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use futures::executor::block_on;
 
 use crate::script::{Plan, Script, write};
-use crate::{Result, print, workspace};
+use crate::{Result, print, replay, workspace};
 
 /// How often each step has been heard.
 static HEARD: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
@@ -17,6 +17,7 @@ pub(crate) fn run(dir: &Path, plan: Plan, seed: u64, step: Option<(String, u64)>
     listen(step)?;
     let script = Script::new(seed);
     for (round, tree) in script.rounds.iter().enumerate() {
+        replay::mark(&format!("round {round}"));
         write(dir, tree)?;
         if plan.loses_words(round) {
             workspace::lose_words(dir)?;
@@ -35,6 +36,7 @@ pub(crate) fn run(dir: &Path, plan: Plan, seed: u64, step: Option<(String, u64)>
 #[expect(clippy::unnecessary_wraps, reason = "without the feature it fails")]
 fn listen(last: Option<(String, u64)>) -> Result<()> {
     memory_engine::failpoint::set(Box::new(move |step| {
+        replay::mark(step);
         let mut heard = HEARD.lock().unwrap_or_else(PoisonError::into_inner);
         let n = heard.entry(step).or_default();
         *n += 1;

@@ -2,6 +2,7 @@
 //!
 //! * `parent`: lets children die and compares what they leave.
 //! * `child`: the process that dies.
+//! * `replay`: records what syncs do to files, and looks at what a disk could have of it when the machine stops.
 //! * `script`: what happens to the files.
 //! * `state`: what lies in a state folder, read from its files alone.
 //! * `workspace`: opens a memory and looks at it.
@@ -10,6 +11,8 @@
 
 mod child;
 mod parent;
+#[cfg_attr(not(target_os = "linux"), path = "replay/elsewhere.rs")]
+mod replay;
 mod script;
 mod soak;
 mod state;
@@ -30,7 +33,8 @@ use script::Plan;
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const USAGE: &str = "usage: memory-crash ROUNDS SEED
-       memory-crash child DIR PLAN SEED (record | step NAME OCCURRENCE | run)
+       memory-crash child DIR PLAN SEED (record | step NAME OCCURRENCE | run | trace LOG [LAST])
+       memory-crash replay ROUNDS SEED
        memory-crash soak SECONDS SEED MEMORY
        memory-crash soak-writer DIR MEMORY SEED";
 
@@ -56,6 +60,11 @@ fn run(args: &[&str]) -> Result<bool> {
             let plan = Plan::parse(plan).ok_or(USAGE)?;
             let step = match rest {
                 ["record" | "run"] => None,
+                ["trace", log, last @ ..] => {
+                    let last = last.first().map(|last| last.parse()).transpose()?;
+                    replay::record(&Path::new(dir).join(workspace::STATE), Path::new(log), last)?;
+                    None
+                }
                 ["step", name, n] => Some(((*name).to_owned(), n.parse()?)),
                 _ => return Err(USAGE.into()),
             };
@@ -67,7 +76,12 @@ fn run(args: &[&str]) -> Result<bool> {
         ["soak-writer", dir, memory, seed] => {
             soak::run_process(Path::new(dir), Path::new(memory), seed.parse()?)?;
         }
-        [rounds, seed] => return parent::run(rounds.parse()?, seed.parse()?),
+        [rounds, seed] => {
+            let (rounds, seed) = (rounds.parse()?, seed.parse()?);
+            let held = parent::run(rounds, seed)?;
+            return Ok(replay::run(rounds, seed)? && held);
+        }
+        ["replay", rounds, seed] => return replay::run(rounds.parse()?, seed.parse()?),
         _ => return Err(USAGE.into()),
     }
     Ok(true)

@@ -82,6 +82,16 @@ pub(crate) fn has_lost_words(workspace: &Path) -> bool {
     workspace.join(LOST).is_dir()
 }
 
+/// Removes what [`lose_words`] took, so that it can take it again; returns whether it had taken something.
+#[cfg(target_os = "linux")]
+pub(crate) fn forget_lost_words(workspace: &Path) -> Result<bool> {
+    let is_lost = has_lost_words(workspace);
+    if is_lost {
+        fs::remove_dir_all(workspace.join(LOST))?;
+    }
+    Ok(is_lost)
+}
+
 /// Brings an index to the state of the files.
 pub(crate) fn sync(memory: &Memory, force: bool) -> Result<()> {
     let request = SyncRequest {

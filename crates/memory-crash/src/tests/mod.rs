@@ -1,2 +1,4 @@
+#[cfg(target_os = "linux")]
+mod replay;
 mod script;
 mod state;
