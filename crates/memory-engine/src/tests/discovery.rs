@@ -488,6 +488,55 @@ fn documents_below_a_folder_that_cannot_be_listed_are_known_by_their_components(
 }
 
 #[test]
+fn paths_come_in_the_order_of_their_bytes_whatever_root_they_are_of() {
+    let files = [
+        "notes/a-b.md",
+        "notes/a.md",
+        "notes/a/b.md",
+        "notes/a/b/c.md",
+        "notes/a/b-c.md",
+        "notes/a0.md",
+        "notes/A.md",
+        "notes/é.md",
+        "notes-old/x.md",
+        "notes.md",
+        "docs/a.md",
+        "zoo/b.md",
+        "../beside/b.md",
+        "../beside/a/c.md",
+        "../beside-not/a.md",
+    ];
+    let place = Place::new(&files)
+        .include("notes/**/*.md")
+        .include("notes.md")
+        .extra("zoo")
+        .extra("notes-old")
+        // A second way to what the globs find, and to a single file.
+        .extra("notes")
+        .extra("docs/a.md")
+        .extra("../beside")
+        .extra("../beside-not");
+    let mut expected = files.to_vec();
+    expected.sort_unstable();
+    assert_eq!(place.found(), expected);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_could_not_be_looked_at_is_known_before_the_paths_behind_it() {
+    // The comparison with the store relies on it.
+    let place = Place::new(&["memory/a.md", "memory/closed/b.md", "memory/d.md"]);
+    // An ignore file that is a folder cannot be read, so its folder is closed to everybody.
+    fs::create_dir(place.path("memory/closed/.memoryignore")).unwrap();
+    let discovery = place.discovery().unwrap();
+    let mut walk = discovery.walk();
+    assert_eq!(walk.next().unwrap().path, "memory/a.md");
+    assert_eq!(walk.next().unwrap().path, "memory/d.md");
+    assert!(walk.remarks().hide("memory/closed/b.md"));
+    assert!(walk.next().is_none());
+}
+
+#[test]
 fn names_with_odd_characters_round_trip() {
     // MC-12.
     let place = Place::new(&[

@@ -1,5 +1,7 @@
 mod background;
 mod calibration;
+mod catch_up;
+mod comparison;
 mod contract;
 mod discovery;
 mod document;

@@ -3,6 +3,7 @@
 use std::fs;
 
 use memory::{Health, SyncRequest};
+use memory_sqlite::rusqlite::Connection;
 use serde_json::json;
 
 use crate::notes::Notes;
@@ -104,4 +105,95 @@ fn what_is_missing_is_told_from_what_is_damaged() {
             ("meaning", Health::Yellow)
         ]
     );
+}
+
+/// An index that lost entries, or kept what is gone, and believes to have all: an earlier copy under the watermark of the later.
+fn believes_to_have_all(notes: &Notes, index: &str, change: impl FnOnce()) {
+    let path = notes.path(".memory/gen").join(index);
+    let old = fs::read(&path).unwrap();
+    change();
+    notes.index();
+    let seq = |conn: &Connection| -> i64 {
+        conn.query_row("SELECT seq FROM state", [], |row| row.get(0))
+            .unwrap()
+    };
+    let conn = Connection::open(&path).unwrap();
+    let last = seq(&conn);
+    drop(conn);
+    for suffix in ["-wal", "-shm"] {
+        drop(fs::remove_file(format!("{}{suffix}", path.display())));
+    }
+    fs::write(&path, old).unwrap();
+    let conn = Connection::open(&path).unwrap();
+    assert!(seq(&conn) < last);
+    conn.execute("UPDATE state SET seq = ?1", [last]).unwrap();
+}
+
+/// The indexes, with what the doctor calls them and the plugin by meaning they need.
+const INDEXES: [(&str, &str, &str); 3] = [
+    ("1-lexical-fts5/index.db", "words", "flat"),
+    ("1-vector-flat/index.db", "meaning", "flat"),
+    ("1-vector-sqlite-vec/index.db", "meaning", "sqlite-vec"),
+];
+
+fn small(vector: &str) -> Notes {
+    let notes = Notes::of(&[("notes/a.md", "basalt"), ("notes/b.md", "gypsum")])
+        .with_meaning()
+        .with("vector.use", vector);
+    notes.index();
+    notes
+}
+
+fn check_mended(notes: &Notes, n_entries: u64, what: &str) {
+    let forced = SyncRequest {
+        force: true,
+        ..SyncRequest::default()
+    };
+    notes.embedded();
+    notes.index_with(&forced).unwrap();
+    assert_eq!(notes.embedded(), [""; 0], "{what}");
+    assert_eq!(ill(notes), [], "{what}");
+    let status = notes.status();
+    assert_eq!(status.lexical.entries, n_entries, "{what}");
+    assert_eq!(status.vector.unwrap().index.entries, n_entries, "{what}");
+}
+
+#[test]
+fn entries_that_an_index_lost_although_it_believes_to_have_them_are_seen() {
+    for (index, part, vector) in INDEXES {
+        let notes = small(vector);
+        believes_to_have_all(&notes, index, || notes.write("notes/c.md", "marble"));
+        // No sync can see it.
+        assert_eq!(notes.index().warnings, [""; 0], "{index}");
+        assert_eq!(ill(&notes), [(part, Health::Red)], "{index}");
+        check_mended(&notes, 3, index);
+        assert_eq!(notes.found("marble"), ["notes/c.md"], "{index}");
+    }
+}
+
+#[test]
+fn entries_that_an_index_has_too_many_are_seen() {
+    for (index, part, vector) in INDEXES {
+        let notes = small(vector);
+        believes_to_have_all(&notes, index, || notes.remove("notes/a.md"));
+        assert_eq!(notes.index().warnings, [""; 0], "{index}");
+        // What is gone is in no answer, also while an index has it.
+        let all = notes.entries("basalt gypsum");
+        assert!(all.iter().all(|hit| hit.path == "notes/b.md"), "{all:?}");
+        assert_eq!(ill(&notes), [(part, Health::Red)], "{index}");
+        check_mended(&notes, 1, index);
+    }
+}
+
+#[test]
+fn as_many_entries_but_others_are_seen() {
+    for (index, part, vector) in INDEXES {
+        let notes = small(vector);
+        believes_to_have_all(&notes, index, || {
+            notes.remove("notes/a.md");
+            notes.write("notes/c.md", "marble");
+        });
+        assert_eq!(ill(&notes), [(part, Health::Red)], "{index}");
+        check_mended(&notes, 2, index);
+    }
 }

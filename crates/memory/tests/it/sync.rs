@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::executor::block_on;
-use memory::{Clock, FixedClock, LockWait, Phase, Query, SyncReport, SyncRequest};
+use memory::{AskedMode, Clock, FixedClock, LockWait, Phase, Query, SyncReport, SyncRequest};
 use memory_api::{ErrorKind, Timestamp};
 use serde_json::json;
 
@@ -617,6 +617,126 @@ fn an_index_restored_from_an_old_copy_is_not_trusted() {
         ),
         (1, 1, 0)
     );
+}
+
+/// The texts that a search by one leg gives, without a floor.
+fn by_leg(notes: &Notes, mode: AskedMode) -> Vec<String> {
+    let all = Query::new("basalt gypsum marble")
+        .everything(100)
+        .with_mode(mode);
+    let mut texts: Vec<_> = notes
+        .ask(&all)
+        .results
+        .into_iter()
+        .map(|hit| hit.snippet)
+        .collect();
+    texts.sort_unstable();
+    texts
+}
+
+fn entries_of_both(notes: &Notes) -> (u64, u64) {
+    let status = notes.status();
+    assert_eq!(status.degraded, [""; 0]);
+    (status.lexical.entries, status.vector.unwrap().index.entries)
+}
+
+const BOTH: [AskedMode; 2] = [AskedMode::Lexical, AskedMode::Vector];
+
+#[test]
+fn a_folder_of_an_index_restored_from_an_old_copy_brings_nothing_back() {
+    for (folder, vector) in [
+        ("1-lexical-fts5", "flat"),
+        ("1-vector-flat", "flat"),
+        ("1-vector-sqlite-vec", "sqlite-vec"),
+    ] {
+        let notes = Notes::of(&[("notes/a.md", "basalt"), ("notes/b.md", "gypsum")])
+            .with_meaning()
+            .with("vector.use", vector);
+        notes.index();
+        let dir = notes.path(".memory/gen").join(folder);
+        let old: Vec<_> = fs::read_dir(&dir)
+            .unwrap()
+            .map(|entry| {
+                let path = entry.unwrap().path();
+                let content = fs::read(&path).unwrap();
+                (path, content)
+            })
+            .collect();
+        notes.remove("notes/a.md");
+        notes.index();
+        fs::remove_dir_all(&dir).unwrap();
+        fs::create_dir(&dir).unwrap();
+        for (path, content) in old {
+            fs::write(path, content).unwrap();
+        }
+        // Neither before the next sync nor after it.
+        for mode in BOTH {
+            let found = by_leg(&notes, mode);
+            assert!(!found.contains(&"basalt".to_owned()), "{folder}: {found:?}");
+        }
+        let report = notes.index();
+        assert!(
+            report.warnings[0].contains("does not follow the store"),
+            "{folder}: {report:?}"
+        );
+        for mode in BOTH {
+            assert_eq!(by_leg(&notes, mode), ["gypsum"], "{folder}");
+        }
+        assert_eq!(entries_of_both(&notes), (1, 1), "{folder}");
+        assert_eq!(notes.index().warnings, [""; 0], "{folder}");
+    }
+}
+
+#[test]
+fn deletions_are_remembered_until_the_index_by_meaning_has_them_as_well() {
+    let blocked = |notes: &Notes, is_blocked: bool| {
+        let (file, aside) = (notes.path(".memory/vectors.db"), notes.path("vectors"));
+        if is_blocked {
+            fs::rename(&file, &aside).unwrap();
+            fs::create_dir(&file).unwrap();
+        } else {
+            fs::remove_dir(&file).unwrap();
+            fs::rename(&aside, &file).unwrap();
+        }
+    };
+    // It cannot be opened, or not be fed.
+    for by_plugin in [true, false] {
+        let mut notes = Notes::of(&[
+            ("notes/a.md", "basalt"),
+            ("notes/b.md", "gypsum"),
+            ("notes/c.md", "marble"),
+        ])
+        .with_meaning();
+        notes.index();
+        if by_plugin {
+            notes = notes.with("vector.use", "no-vector");
+        } else {
+            blocked(&notes, true);
+        }
+        notes.remove("notes/a.md");
+        notes.index();
+        notes.write("notes/b.md", "gypsum again");
+        notes.index();
+        assert!(!notes.index().warnings.is_empty());
+        assert_eq!(
+            by_leg(&notes, AskedMode::Lexical),
+            ["gypsum again", "marble"]
+        );
+        if by_plugin {
+            notes = notes.with("vector.use", "flat");
+        } else {
+            blocked(&notes, false);
+        }
+        // It is fed what it lacks; nothing is built anew.
+        let report = notes.index();
+        assert_eq!(report.warnings, [""; 0], "by plugin: {by_plugin}");
+        assert_eq!(report.pending, 0);
+        for mode in BOTH {
+            assert_eq!(by_leg(&notes, mode), ["gypsum again", "marble"]);
+        }
+        assert_eq!(entries_of_both(&notes), (2, 2));
+        assert!(notes.path(".memory/gen/1-vector-flat").is_dir());
+    }
 }
 
 #[test]
