@@ -226,11 +226,22 @@ impl Doctor<'_> {
             *first = 1.0;
         }
         let mut tally = Tally::default();
+        let mut missing = Vec::new();
         while let Some(ids) = tally.next(&live.store, true).await? {
             let query = VectorQuery::new(&probe, ids.len());
             let scores = index.score(&query, &ids).await?;
-            tally.missing += scores.iter().filter(|score| score.is_none()).count();
+            let lacks = ids.into_iter().zip(scores);
+            missing.extend(lacks.filter_map(|(id, score)| score.is_none().then_some(id)));
         }
+        if !missing.is_empty()
+            && let Some((_, changes)) = live.by_meaning()
+        {
+            let without_direction = changes.without_direction().await?;
+            let n_lacked = missing.len();
+            missing.retain(|id| !without_direction.contains(id));
+            tally.total -= n_lacked - missing.len();
+        }
+        tally.missing = missing.len();
         let pending = live.store.n_pending(self.options.namespace.clone()).await?;
         let n_indexed = index.stats().await?.n_entries;
         if tally.missing > 0 || n_indexed > tally.total as u64 {

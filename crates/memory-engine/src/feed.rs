@@ -1,6 +1,10 @@
 //! Brings an index up to its store.
 
-use memory_api::{Batch, LexicalOp, Limits, Projection, Result, Role, Seq, VectorOp, Watermark};
+use std::collections::HashSet;
+
+use memory_api::{
+    Batch, EntryId, LexicalOp, Limits, Projection, Result, Role, Seq, VectorOp, Watermark,
+};
 
 use crate::background::Background;
 use crate::embedding::is_zero;
@@ -83,6 +87,38 @@ impl Source<VectorOp> for Meaning<'_> {
 
     /// A vector that `vectors.db` lost leaves its entry pending, and the page without it.
     async fn page(&self, after: Seq, limit: usize) -> Result<Page<VectorOp>> {
+        let (page, lost) = self.look_up(after, limit).await?;
+        if !lost.is_empty() {
+            self.store.set_pending(lost, None).await?;
+        }
+        Ok(page)
+    }
+}
+
+impl Meaning<'_> {
+    /// Returns the entries that have a vector but no place in an index, since it points nowhere. Ids that no entry has any more may
+    /// be among them.
+    pub(crate) async fn without_direction(&self) -> Result<HashSet<EntryId>> {
+        let mut without = HashSet::new();
+        let mut after = Seq(0);
+        loop {
+            let (page, _) = self.look_up(after, PAGE).await?;
+            after = page.through;
+            for (_, op) in page.ops {
+                match op {
+                    VectorOp::Put(id, ..) => without.remove(&id),
+                    VectorOp::Delete(id) => without.insert(id),
+                    _ => false,
+                };
+            }
+            if page.is_last {
+                return Ok(without);
+            }
+        }
+    }
+
+    /// Returns a page of changes, and the entries whose vector is lost.
+    async fn look_up(&self, after: Seq, limit: usize) -> Result<(Page<VectorOp>, Vec<i64>)> {
         let changes = self.store.vector_changes(after, limit).await?;
         let keys = changes
             .iter()
@@ -128,14 +164,12 @@ impl Source<VectorOp> for Meaning<'_> {
             };
             ops.push((seq, op));
         }
-        if !lost.is_empty() {
-            self.store.set_pending(lost, None).await?;
-        }
-        Ok(Page {
+        let page = Page {
             ops,
             through,
             is_last,
-        })
+        };
+        Ok((page, lost))
     }
 }
 

@@ -38,9 +38,7 @@ pub(crate) fn select(
     };
     let mut chosen = positions(&is_strict);
     if strictness == Strictness::Relaxed {
-        let fill = positions(&|graded| !is_strict(graded) && graded.by_one_leg);
-        let n_free = max_results.saturating_sub(chosen.len());
-        chosen.extend(fill.into_iter().take(n_free));
+        chosen.extend(positions(&|graded| !is_strict(graded) && graded.by_one_leg));
     }
     // Strict hits were taken first, also where reranking put a weak one between them; now all stand in their order again.
     chosen.truncate(max_results);

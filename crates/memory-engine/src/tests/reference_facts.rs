@@ -87,6 +87,10 @@ fn hits_by_words_fill_the_places_that_strict_hits_leave() {
     assert_eq!(select(&candidates, 6, 0.35, Strictness::Relaxed), [0, 2, 3]);
     assert_eq!(select(&candidates, 2, 0.35, Strictness::Relaxed), [0, 2]);
     assert_eq!(select(&candidates, 6, 0.35, Strictness::Hard), [0]);
+    // A reranker may put a weak one before a strict one: each stands where it stood, and the strict one is not the one to go.
+    let reranked = [graded(0.1, true), graded(0.9, true)];
+    assert_eq!(select(&reranked, 6, 0.35, Strictness::Relaxed), [0, 1]);
+    assert_eq!(select(&reranked, 1, 0.35, Strictness::Relaxed), [1]);
 }
 
 #[test]

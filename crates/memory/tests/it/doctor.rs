@@ -197,3 +197,16 @@ fn as_many_entries_but_others_are_seen() {
         check_mended(&notes, 2, index);
     }
 }
+
+#[test]
+fn an_entry_without_a_direction_is_missing_in_no_index() {
+    for vector in ["flat", "sqlite-vec"] {
+        let notes = Notes::of(&[("notes/a.md", "basalt"), ("notes/b.md", "void")])
+            .with_meaning()
+            .with("vector.use", vector)
+            .with("embedder.fake.zero", json!(["void"]));
+        assert_eq!(notes.index().pending, 0);
+        assert_eq!(notes.status().vector.unwrap().index.entries, 1);
+        assert_eq!(ill(&notes), [], "{vector}");
+    }
+}

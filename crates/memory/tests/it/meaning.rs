@@ -4,7 +4,9 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use futures::executor::block_on;
 use memory::{AskedMode, Mode, Phase, Progress, Query, SyncRequest};
+use memory_sqlite::rusqlite::Connection;
 use serde_json::json;
 
 use crate::notes::Notes;
@@ -171,6 +173,96 @@ fn nothing_is_embedded_twice() {
     notes.write("notes/new.md", "A new thought.");
     assert_eq!(notes.index().embedded, 1);
     assert_eq!(notes.embedded(), ["which coat", "A new thought."]);
+}
+
+#[test]
+fn what_could_not_be_embedded_says_why_and_is_all_that_is_tried_again() {
+    // The model was there once: what all its texts share is known.
+    let notes = harbour();
+    notes.embedded();
+    fs::write(notes.path("down"), "").unwrap();
+    notes.write("notes/new.md", "Sails are sewn.");
+    let report = notes.index();
+    assert_eq!((report.new, report.embedded, report.pending), (1, 0, 1));
+    assert!(
+        report.warnings[0].contains("the model is down"),
+        "{report:?}"
+    );
+    let reasons = notes.status().vector.unwrap().reasons;
+    assert_eq!(reasons.len(), 1);
+    assert!(reasons[0].0.contains("the model is down"), "{reasons:?}");
+    fs::remove_file(notes.path("down")).unwrap();
+    notes.embedded();
+    assert_eq!(notes.index().pending, 0);
+    assert_eq!(notes.embedded(), ["Sails are sewn."]);
+    assert_eq!(notes.status().vector.unwrap().reasons, []);
+}
+
+#[test]
+fn what_was_embedded_before_a_stop_can_be_found_at_once() {
+    let notes = Notes::new().with_meaning();
+    for n in 0..100 {
+        notes.write(&format!("notes/{n}.md"), format!("note {n} about things"));
+    }
+    let cancel = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&cancel);
+    let request = SyncRequest {
+        progress: Some(Arc::new(move |progress: Progress| {
+            let is_far = progress.phase == Phase::Meaning && progress.done >= 20;
+            flag.fetch_or(is_far, Ordering::Relaxed);
+        })),
+        cancel,
+        ..SyncRequest::default()
+    };
+    // In the same process: who opens an index feeds what it lacks.
+    let (report, status) = notes
+        .once(async |memory| Ok((memory.sync(&request).await?, memory.status().await?)))
+        .unwrap();
+    assert!(report.cancelled && report.embedded >= 20, "{report:?}");
+    assert_eq!(status.vector.unwrap().index.entries, report.embedded);
+}
+
+#[test]
+fn more_entries_than_are_looked_at_together_all_get_their_vectors() {
+    // Pages of entries to embed, and of changes to feed, are about a thousand.
+    const N: u64 = 1_100;
+    let text: String = (0..N).map(|n| format!("all about {n}\n\n")).collect();
+    let notes = Notes::of(&[("notes/a.md", &text)])
+        .with_meaning()
+        .with("embedder.fake.dimensions", 8)
+        .with("chunker.markdown.split", "block");
+    // What is embedded can be found page by page, by whoever else is there.
+    let reader = Arc::new(notes.open());
+    let on_the_way = Arc::new(Mutex::new(None));
+    let progress = {
+        let (reader, on_the_way) = (Arc::clone(&reader), Arc::clone(&on_the_way));
+        move |progress: Progress| {
+            let mut on_the_way = on_the_way.lock().unwrap();
+            if progress.phase == Phase::Meaning && progress.done > 1_024 && on_the_way.is_none() {
+                let reader = Arc::clone(&reader);
+                // An executor does not run within another one.
+                let look = std::thread::spawn(move || block_on(reader.status()).unwrap());
+                let status = look.join().unwrap();
+                *on_the_way = Some(status.vector.unwrap().index.entries);
+            }
+        }
+    };
+    let request = SyncRequest {
+        progress: Some(Arc::new(progress)),
+        ..SyncRequest::default()
+    };
+    let report = notes.index_with(&request).unwrap();
+    assert_eq!((report.entries, report.embedded, report.pending), (N, N, 0));
+    assert_eq!(*on_the_way.lock().unwrap(), Some(1_024));
+    block_on(reader.close()).unwrap();
+    let n_indexed = |notes: &Notes| notes.status().vector.unwrap().index.entries;
+    assert_eq!(n_indexed(&notes), N);
+    // Under another name every entry is a new one, whose vector is known: no model is needed.
+    fs::rename(notes.path("notes/a.md"), notes.path("notes/b.md")).unwrap();
+    fs::write(notes.path("missing"), "").unwrap();
+    let report = notes.index();
+    assert_eq!((report.new, report.removed, report.pending), (1, 1, 0));
+    assert_eq!(n_indexed(&notes), N);
 }
 
 #[test]
@@ -513,7 +605,35 @@ fn a_cache_keeps_what_entries_need_and_forgets_the_rest() {
         force: true,
         ..SyncRequest::default()
     };
+    // Nor what tells a similarity from noise.
+    notes.embedded();
     assert_eq!(notes.index_with(&forced).unwrap().embedded, 0);
+    assert_eq!(notes.embedded(), [""; 0]);
+}
+
+#[test]
+fn a_vector_that_was_used_again_outlives_one_that_was_not() {
+    let (rope, sail) = ("A rope is tied.", "A sail is sewn.");
+    let mut notes = Notes::of(&[("notes/a.md", rope)]).with_meaning().on_day(1);
+    notes.index();
+    // Nobody needs the rope, then the rope is back, then neither is there any more and one of them has to go.
+    for (day, text) in [(3, sail), (5, rope)] {
+        notes = notes.on_day(day);
+        notes.write("notes/a.md", text);
+        notes.index();
+    }
+    let rows = Connection::open(notes.path(".memory/vectors.db")).unwrap();
+    let n_rows: i64 = rows
+        .query_row("SELECT count(*) FROM vectors", [], |row| row.get(0))
+        .unwrap();
+    drop(rows);
+    notes = notes.on_day(7).with("cache.max_entries", n_rows);
+    notes.write("notes/a.md", "A mast is painted.");
+    notes.index();
+    for (text, embedded) in [(rope, 0), (sail, 1)] {
+        notes.write("notes/a.md", text);
+        assert_eq!(notes.index().embedded, embedded, "{text}");
+    }
 }
 
 #[test]
