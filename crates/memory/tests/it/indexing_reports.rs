@@ -217,7 +217,8 @@ reports! {
                 assert_eq!(response.mode, Mode::Hybrid);
             });
         }
-        assert!(n_asked.load(Ordering::Relaxed) >= 90);
+        // At least while files are read, words are fed and texts are embedded.
+        assert!(n_asked.load(Ordering::Relaxed) >= 9);
     }
 
     // That several servers can be open comes with them; they are what `Notes::open` returns.

@@ -226,7 +226,8 @@ fn what_was_embedded_before_a_stop_can_be_found_at_once() {
 fn more_entries_than_are_looked_at_together_all_get_their_vectors() {
     // Pages of entries to embed, and of changes to feed, are about a thousand.
     const N: u64 = 1_100;
-    let text: String = (0..N).map(|n| format!("all about {n}\n\n")).collect();
+    let texts: Vec<String> = (0..N).map(|n| format!("all about {n}\n\n")).collect();
+    let text = texts.concat();
     let notes = Notes::of(&[("notes/a.md", &text)])
         .with_meaning()
         .with("embedder.fake.dimensions", 8)
