@@ -1,7 +1,9 @@
 //! Lets children die and compares what they leave with an index that nothing ever interrupted.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::executor::block_on;
@@ -67,31 +69,23 @@ fn let_all_die(undisturbed: &Undisturbed, rounds: u64) -> Result<bool> {
             undisturbed.took * part / u32::try_from(MOMENTS)?,
         ));
     }
-    let mut failed = 0;
-    let mut alive = 0;
-    for death in &deaths {
-        let dir = tempfile::tempdir()?;
-        let differences = match let_die(dir.path(), undisturbed, death) {
-            Ok(died) => {
-                alive += u64::from(!died);
-                compare(dir.path(), undisturbed)
-            }
-            Err(err) => Err(err),
-        };
-        let differences = differences.unwrap_or_else(|err| vec![err.to_string()]);
-        if !differences.is_empty() {
-            failed += 1;
-            let kept = dir.keep();
-            let plan = plan.name();
-            say(&format!(
-                "{plan}, seed {seed}, {death:?}: {}",
-                kept.display()
-            ));
-            for difference in differences.iter().take(MAX_LINES) {
-                say(&format!("  {difference}"));
-            }
+    let next = AtomicUsize::new(0);
+    let (failed, alive) = (AtomicU64::new(0), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, NonZeroUsize::get) {
+            scope.spawn(|| {
+                while let Some(death) = deaths.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let one = let_one_die(undisturbed, death).unwrap_or_else(|err| {
+                        say(&format!("{death:?}: {err}"));
+                        (true, false)
+                    });
+                    alive.fetch_add(u64::from(!one.0), Ordering::Relaxed);
+                    failed.fetch_add(u64::from(!one.1), Ordering::Relaxed);
+                }
+            });
         }
-    }
+    });
+    let (failed, alive) = (failed.into_inner(), alive.into_inner());
     say(&format!(
         "deaths, {}, seed {seed}: {} steps, {n_steps} deaths at them, {rounds} at other moments ({alive} came too late), {failed} failed, {:.1} s",
         plan.name(),
@@ -99,6 +93,30 @@ fn let_all_die(undisturbed: &Undisturbed, rounds: u64) -> Result<bool> {
         begin.elapsed().as_secs_f64()
     ));
     Ok(failed == 0)
+}
+
+/// Returns whether the child died before its end, and whether it left what it should; says what is not so.
+fn let_one_die(undisturbed: &Undisturbed, death: &Death) -> Result<(bool, bool)> {
+    let dir = tempfile::tempdir()?;
+    let mut died = true;
+    let differences = let_die(dir.path(), undisturbed, death).and_then(|so| {
+        died = so;
+        compare(dir.path(), undisturbed)
+    });
+    let differences = differences.unwrap_or_else(|err| vec![err.to_string()]);
+    if differences.is_empty() {
+        return Ok((died, true));
+    }
+    let (plan, seed) = (undisturbed.plan.name(), undisturbed.seed);
+    let place = dir.keep();
+    let lines = differences.iter().take(MAX_LINES).map(String::as_str);
+    let lines = lines.collect::<Vec<_>>().join("\n  ");
+    // At once, since other deaths are told of meanwhile.
+    say(&format!(
+        "{plan}, seed {seed}, {death:?}: {}\n  {lines}",
+        place.display()
+    ));
+    Ok((died, false))
 }
 
 impl Undisturbed {
