@@ -12,11 +12,18 @@ use crate::{Result, print, replay, workspace};
 /// How often each step has been heard.
 static HEARD: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
 
-/// Plays the script of the seed. With a step it dies when it hears that for the n-th time; else it prints what it heard.
-pub(crate) fn run(dir: &Path, plan: Plan, seed: u64, step: Option<(String, u64)>) -> Result<()> {
+/// Plays the script of the seed, from its round `first`. With a step it dies when it hears that for the n-th time; else it prints
+/// what it heard.
+pub(crate) fn run(
+    dir: &Path,
+    plan: Plan,
+    seed: u64,
+    first: usize,
+    step: Option<(String, u64)>,
+) -> Result<()> {
     listen(step)?;
     let script = Script::new(seed);
-    for (round, tree) in script.rounds.iter().enumerate() {
+    for (round, tree) in script.rounds.iter().enumerate().skip(first) {
         replay::mark(&format!("round {round}"));
         write(dir, tree)?;
         if plan.loses_words(round) {

@@ -33,7 +33,7 @@ use script::Plan;
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const USAGE: &str = "usage: memory-crash ROUNDS SEED
-       memory-crash child DIR PLAN SEED (record | step NAME OCCURRENCE | run | trace LOG [LAST])
+       memory-crash child DIR PLAN SEED (record | step NAME OCCURRENCE | run | trace LOG ROUND [LAST])
        memory-crash replay ROUNDS SEED
        memory-crash soak SECONDS SEED MEMORY
        memory-crash soak-writer DIR MEMORY SEED";
@@ -58,9 +58,11 @@ fn run(args: &[&str]) -> Result<bool> {
     match args {
         ["child", dir, plan, seed, rest @ ..] => {
             let plan = Plan::parse(plan).ok_or(USAGE)?;
+            let mut first = 0;
             let step = match rest {
                 ["record" | "run"] => None,
-                ["trace", log, last @ ..] => {
+                ["trace", log, round, last @ ..] => {
+                    first = round.parse()?;
                     let last = last.first().map(|last| last.parse()).transpose()?;
                     replay::record(&Path::new(dir).join(workspace::STATE), Path::new(log), last)?;
                     None
@@ -68,7 +70,7 @@ fn run(args: &[&str]) -> Result<bool> {
                 ["step", name, n] => Some(((*name).to_owned(), n.parse()?)),
                 _ => return Err(USAGE.into()),
             };
-            child::run(Path::new(dir), plan, seed.parse()?, step)?;
+            child::run(Path::new(dir), plan, seed.parse()?, first, step)?;
         }
         ["soak", seconds, seed, memory] => {
             return soak::run(seconds.parse()?, seed.parse()?, Path::new(memory));

@@ -151,6 +151,53 @@ pub(crate) fn all(ops: &[Op], seed: u64) -> Result<BTreeMap<String, Vec<Choice>>
     Ok(choices)
 }
 
+/// The moment right before something is synced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Moment {
+    pub(crate) n_ops: usize,
+    pub(crate) round: usize,
+    /// The name of the file or folder, without the number of its generation.
+    pub(crate) file: String,
+}
+
+/// Returns the moments before each sync, by what is synced.
+pub(crate) fn syncs(ops: &[Op]) -> Result<Vec<Vec<Moment>>> {
+    let mut names = BTreeMap::new();
+    let mut syncs: BTreeMap<String, Vec<Moment>> = BTreeMap::new();
+    let mut round = 0;
+    for (n_ops, op) in ops.iter().enumerate() {
+        match op {
+            Op::Begin => names.clear(),
+            Op::Mark(mark) => {
+                if let Some(n) = mark.strip_prefix("round ") {
+                    round = n.parse()?;
+                }
+            }
+            Op::Open { handle, path, .. } => {
+                let name = path.rsplit('/').next().unwrap_or_default();
+                let name = name.trim_start_matches(|char: char| char.is_ascii_digit());
+                names.insert(*handle, name.to_owned());
+            }
+            Op::Sync { handle } => {
+                let file = names.get(handle).cloned().unwrap_or_default();
+                syncs
+                    .entry(file.clone())
+                    .or_default()
+                    .push(Moment { n_ops, round, file });
+            }
+            _ => {}
+        }
+    }
+    Ok(syncs.into_values().collect())
+}
+
+/// Takes one of them: each file has the same chance, however often it is synced.
+pub(crate) fn sync<'a>(syncs: &'a [Vec<Moment>], random: &mut Random) -> Option<&'a Moment> {
+    let mut below = |n: usize| usize::try_from(random.below(n.max(1) as u64)).ok();
+    let of_file = syncs.get(below(syncs.len())?)?;
+    of_file.get(below(of_file.len())?)
+}
+
 /// Takes at most `n` of them, from each step the same number as far as there are so many, in the order of their moments.
 pub(crate) fn sample(mut all: BTreeMap<String, Vec<Choice>>, n: usize, seed: u64) -> Vec<Choice> {
     let mut random = Random::new(seed);

@@ -24,7 +24,7 @@ use crate::script::{Plan, Random, Script, write};
 use crate::state::State;
 use crate::workspace::{self, STATE, Whole};
 use crate::{Result, say};
-use choice::{Choice, Variant};
+use choice::{Choice, Moment, Variant};
 use disk::{Disk, Tree};
 use history::Op;
 
@@ -72,16 +72,12 @@ pub(crate) fn run(rounds: u64, seed: u64) -> Result<bool> {
         let expected = Expected::make(plan, seed)?;
         let undisturbed = Recording::undisturbed(&expected)?;
         all_held &= undisturbed.look_at(share)?;
-        let syncs = (0_u64..).zip(&undisturbed.ops);
-        let syncs = syncs.filter(|(_, op)| matches!(op, Op::Sync { .. }));
-        let syncs: Vec<u64> = syncs.map(|(n, _)| n).collect();
+        let moments = choice::syncs(&undisturbed.ops)?;
         let here = n_left / (Plan::ALL.len() as u64 + 1 - n);
         n_left -= here;
         for _ in 0..here {
-            // It has written, and dies before it syncs.
-            let at = usize::try_from(random.below(syncs.len() as u64))?;
-            let last = syncs.get(at).copied().unwrap_or_default().max(1);
-            let interrupted = Recording::interrupted(&expected, last)?;
+            let moment = choice::sync(&moments, &mut random).ok_or("nothing is ever synced")?;
+            let interrupted = Recording::interrupted(&expected, moment)?;
             all_held &= interrupted.look_at(share / usize::try_from(n_deaths)?)?;
         }
     }
@@ -117,39 +113,42 @@ impl Expected {
 
 impl<'a> Recording<'a> {
     fn undisturbed(expected: &'a Expected) -> Result<Self> {
-        Self::make(expected, expected.plan.name().to_owned(), &[None])
+        Self::make(expected, expected.plan.name().to_owned(), &[(0, None)])
     }
 
-    /// Lets a process die after its record number `last`; another one begins the script again.
-    fn interrupted(expected: &'a Expected, last: u64) -> Result<Self> {
-        let name = format!("{}, a death after change {last}", expected.plan.name());
-        let mut recording = Self::make(expected, name, &[Some(last), None])?;
-        let ops = &mut recording.ops;
-        let second = ops.iter().rposition(|op| *op == Op::Begin);
-        let is_end = |op: &Op| *op == Op::Mark(format!("round {AFTER_DEATH}"));
-        let end = ops.iter().rposition(is_end);
-        if let (Some(second), Some(end)) = (second, end)
-            && second < end
-        {
-            ops.truncate(end);
+    /// Lets a process write and die before it syncs; another one goes on.
+    fn interrupted(expected: &'a Expected, moment: &Moment) -> Result<Self> {
+        let Moment { n_ops, round, file } = moment;
+        let plan = expected.plan.name();
+        let name = format!("{plan}, a death after change {n_ops} before `{file}` is synced");
+        let last = u64::try_from(*n_ops)?.max(1);
+        let mut recording = Self::make(expected, name, &[(0, Some(last)), (*round, None)])?;
+        let end = Op::Mark(format!("round {}", round + AFTER_DEATH));
+        if let Some(end) = recording.ops.iter().rposition(|op| *op == end) {
+            recording.ops.truncate(end);
         }
         Ok(recording)
     }
 
-    /// Plays the script as often, each time to its end or to a record.
-    fn make(expected: &'a Expected, name: String, lasts: &[Option<u64>]) -> Result<Self> {
+    /// Plays the script by one process after the other, each from a round to the end or to a record.
+    fn make(
+        expected: &'a Expected,
+        name: String,
+        processes: &[(usize, Option<u64>)],
+    ) -> Result<Self> {
         let dir = TempDir::new()?;
         let dir = dir.path().canonicalize()?;
         let log_dir = TempDir::new()?;
         let log = log_dir.path().join("log");
         let mut begins_without_words = false;
-        for last in lasts {
+        for (first, last) in processes {
             begins_without_words = workspace::forget_lost_words(&dir)?;
             let output = Command::new(std::env::current_exe()?)
                 .arg("child")
                 .arg(&dir)
                 .args([expected.plan.name(), &expected.seed.to_string(), "trace"])
                 .arg(&log)
+                .arg(first.to_string())
                 .args(last.map(|last| last.to_string()))
                 .output()?;
             let died = output.status.code().is_none();

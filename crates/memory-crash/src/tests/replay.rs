@@ -11,6 +11,7 @@ use crate::replay::choice::{self, Variant};
 use crate::replay::disk::{self, Disk, Kept, Part, Tree};
 use crate::replay::history::Op;
 use crate::replay::layer;
+use crate::script::Random;
 
 fn open(handle: u32, path: &str) -> Op {
     Op::Open {
@@ -218,6 +219,28 @@ fn every_state_is_chosen_once_and_a_sample_is_of_all_steps() {
                 .flatten()
                 .all(|choice| choice.n_ops == ops.len())
     );
+}
+
+#[test]
+fn a_death_before_a_sync_is_as_likely_for_each_file() {
+    let mut ops = vec![
+        Op::Mark("round 1".to_owned()),
+        open(1, "gen/12-store/wal"),
+        sync(1),
+        Op::Mark("round 2".to_owned()),
+    ];
+    ops.extend(vec![sync(1); 50]);
+    ops.extend([open(2, "manifest"), sync(2)]);
+    let syncs = choice::syncs(&ops).unwrap();
+    assert_eq!(syncs.iter().map(Vec::len).collect::<Vec<_>>(), [1, 51]);
+    assert_eq!((syncs[1][0].n_ops, syncs[1][0].round), (2, 1));
+    assert_eq!((syncs[1][1].n_ops, syncs[1][1].round), (4, 2));
+    let mut random = Random::new(1);
+    let n_manifest = (0..100)
+        .filter(|_| choice::sync(&syncs, &mut random).unwrap().file == "manifest")
+        .count();
+    assert!((30..70).contains(&n_manifest), "{n_manifest}");
+    assert_eq!(choice::sync(&[], &mut random), None);
 }
 
 /// The one test that records: there is one recorder in a process.
