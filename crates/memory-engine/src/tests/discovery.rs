@@ -303,6 +303,32 @@ fn an_ignore_file_that_cannot_be_read_hides_its_folder() {
 }
 
 #[test]
+fn a_workspace_whose_ignore_file_cannot_be_read_hides_everything() {
+    let place = Place::new(&["memory/a.md"]);
+    fs::create_dir(place.path(".memoryignore")).unwrap();
+    assert_eq!(place.found(), [""; 0]);
+    let remarks = place.remarks();
+    assert_eq!(remarks.unreadable[0].path, ".");
+    assert!(remarks.hide("memory/a.md"));
+}
+
+#[test]
+fn an_ignore_file_does_not_hold_beside_its_folder() {
+    let place = Place::new(&[
+        "memory/a/plan.md",
+        "memory/b/plan.md",
+        "memory/plan.md",
+        "memory/z/plan.md",
+    ]);
+    place.write("memory/b/.memoryignore", "plan.md\n");
+    place.write("memory/z/.memoryignore", "*\n");
+    assert_eq!(place.found(), ["memory/a/plan.md", "memory/plan.md"]);
+    place.write("memory/b/.memoryignore", "other.md\n");
+    place.write("memory/a/.memoryignore", "plan.md\n");
+    assert_eq!(place.found(), ["memory/b/plan.md", "memory/plan.md"]);
+}
+
+#[test]
 fn an_ignore_file_in_utf16_is_read() {
     let place = Place::new(&["memory/a.md", "memory/secret.md"]);
     let utf16: Vec<u8> = "\u{feff}secret.md\r\n"
@@ -399,6 +425,19 @@ fn links_are_neither_followed_nor_read() {
     ] {
         place.refuses(path);
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_several_ways_lead_to_are_named_once_and_in_order() {
+    let place = Place::new(&["memory/a.md", "docs/b.md"])
+        .extra("memory")
+        .extra("docs");
+    link(Path::new("a.md"), &place.path("memory/link.md"));
+    link(Path::new("b.md"), &place.path("docs/link.md"));
+    // Editors leave links that lead nowhere.
+    link(Path::new("me@host.4711"), &place.path("memory/.#a.md"));
+    assert_eq!(place.remarks().links, ["docs/link.md", "memory/link.md"]);
 }
 
 #[cfg(unix)]
