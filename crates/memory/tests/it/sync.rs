@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures::executor::block_on;
 use memory::{AskedMode, Clock, FixedClock, LockWait, Phase, Query, SyncReport, SyncRequest};
 use memory_api::{ErrorKind, Timestamp};
+use memory_sqlite::rusqlite::Connection;
 use serde_json::json;
 
 use crate::notes::Notes;
@@ -570,6 +571,9 @@ fn damage_inside_a_database_is_healed_by_the_next_sync_that_meets_it() {
         );
         assert_eq!(notes.found("changed"), ["notes/0.md"], "{damaged}");
         assert_eq!(report.entries, 60);
+        let folder = damaged.split('/').nth(1).unwrap();
+        let kept = notes.path(&format!(".memory/{folder}.damaged-1"));
+        assert!(kept.is_dir(), "{damaged}");
     }
 }
 
@@ -699,8 +703,12 @@ fn deletions_are_remembered_until_the_index_by_meaning_has_them_as_well() {
             fs::rename(&aside, &file).unwrap();
         }
     };
-    // It cannot be opened, or not be fed.
-    for by_plugin in [true, false] {
+    let refusing = |notes: &Notes, sql: &str| {
+        let index = Connection::open(notes.path(".memory/gen/1-vector-flat/index.db")).unwrap();
+        index.execute_batch(sql).unwrap();
+    };
+    // It cannot be opened, nor its vectors, or it takes nothing.
+    for away in ["plugin", "vectors", "feeding"] {
         let mut notes = Notes::of(&[
             ("notes/a.md", "basalt"),
             ("notes/b.md", "gypsum"),
@@ -708,10 +716,14 @@ fn deletions_are_remembered_until_the_index_by_meaning_has_them_as_well() {
         ])
         .with_meaning();
         notes.index();
-        if by_plugin {
-            notes = notes.with("vector.use", "no-vector");
-        } else {
-            blocked(&notes, true);
+        match away {
+            "plugin" => notes = notes.with("vector.use", "no-vector"),
+            "vectors" => blocked(&notes, true),
+            _ => refusing(
+                &notes,
+                "CREATE TRIGGER refuse BEFORE UPDATE ON state
+                 BEGIN SELECT RAISE(ABORT, 'refused'); END",
+            ),
         }
         notes.remove("notes/a.md");
         notes.index();
@@ -722,14 +734,14 @@ fn deletions_are_remembered_until_the_index_by_meaning_has_them_as_well() {
             by_leg(&notes, AskedMode::Lexical),
             ["gypsum again", "marble"]
         );
-        if by_plugin {
-            notes = notes.with("vector.use", "flat");
-        } else {
-            blocked(&notes, false);
+        match away {
+            "plugin" => notes = notes.with("vector.use", "flat"),
+            "vectors" => blocked(&notes, false),
+            _ => refusing(&notes, "DROP TRIGGER refuse"),
         }
         // It is fed what it lacks; nothing is built anew.
         let report = notes.index();
-        assert_eq!(report.warnings, [""; 0], "by plugin: {by_plugin}");
+        assert_eq!(report.warnings, [""; 0], "{away}");
         assert_eq!(report.pending, 0);
         for mode in BOTH {
             assert_eq!(by_leg(&notes, mode), ["gypsum again", "marble"]);
