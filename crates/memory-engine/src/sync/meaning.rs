@@ -108,7 +108,9 @@ impl Syncer<'_> {
                 return Ok(None);
             };
             after = last.entry;
+            let n_pending = pending.len();
             let mut texts = self.assign_known(by_meaning, store, texts(pending)).await?;
+            done += (n_pending - entries(&texts).len()) as u64;
             // A batch of texts of like length wastes the least.
             texts.sort_by_key(|text| text.content.len());
             let mut calls: Vec<&[Text]> = texts.chunks(call).rev().collect();
@@ -134,7 +136,7 @@ impl Syncer<'_> {
                     Embedded::Unavailable(err) => return Ok(Some(err)),
                 }
                 done += entries(texts).len() as u64;
-                self.progress(Phase::Meaning, done.min(total), total);
+                self.progress(Phase::Meaning, done, total.max(done));
             }
             self.feed(by_meaning, store).await?;
         }

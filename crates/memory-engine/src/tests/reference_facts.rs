@@ -94,6 +94,15 @@ fn hits_by_words_fill_the_places_that_strict_hits_leave() {
 }
 
 #[test]
+fn strict_hits_are_taken_first_and_all_stand_in_their_order() {
+    // As after reranking.
+    let graded = |score, by_one_leg| Graded { score, by_one_leg };
+    let candidates = [graded(0.2, true), graded(0.9, false), graded(0.8, false)];
+    assert_eq!(select(&candidates, 3, 0.35, Strictness::Relaxed), [0, 1, 2]);
+    assert_eq!(select(&candidates, 2, 0.35, Strictness::Relaxed), [1, 2]);
+}
+
+#[test]
 fn a_floor_that_the_caller_named_is_never_relaxed() {
     let weak = [Graded {
         score: 0.2,

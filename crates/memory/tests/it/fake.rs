@@ -35,6 +35,10 @@ struct Config {
     missing: Option<PathBuf>,
     /// Every text that is embedded is written here, one a line.
     log: Option<PathBuf>,
+    /// How many texts each call has is written here, one a line.
+    calls: Option<PathBuf>,
+    /// Every question that is embedded is written here, one a line.
+    questions: Option<PathBuf>,
 }
 
 impl Default for Config {
@@ -49,6 +53,8 @@ impl Default for Config {
             down: None,
             missing: None,
             log: None,
+            calls: None,
+            questions: None,
         }
     }
 }
@@ -96,16 +102,21 @@ impl Embedder for Fake {
         EmbedLimits::new(7, 10_000)
     }
 
-    async fn embed(&self, texts: &[&str], _: Role) -> Result<Matrix> {
-        if let Some(log) = &self.config.log {
-            let mut log = OpenOptions::new()
-                .create(true)
-                .append(true)
-                .open(log)
-                .unwrap();
+    async fn embed(&self, texts: &[&str], role: Role) -> Result<Matrix> {
+        let append = |file: &PathBuf| {
+            let mut options = OpenOptions::new();
+            options.create(true).append(true).open(file).unwrap()
+        };
+        let is_question = role == Role::Query;
+        let questions = self.config.questions.as_ref().filter(|_| is_question);
+        for log in self.config.log.iter().chain(questions) {
+            let mut log = append(log);
             for text in texts {
                 writeln!(log, "{}", text.replace('\n', " ")).unwrap();
             }
+        }
+        if let Some(mut calls) = self.config.calls.as_ref().map(append) {
+            writeln!(calls, "{}", texts.len()).unwrap();
         }
         if self.config.down.as_ref().is_some_and(|file| file.exists()) {
             return Err(Error::new(ErrorKind::Unavailable, "the model is down"));

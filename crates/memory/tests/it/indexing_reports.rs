@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::notes::Notes;
 
-fn forced() -> SyncRequest {
+pub(crate) fn forced() -> SyncRequest {
     SyncRequest {
         force: true,
         ..SyncRequest::default()
@@ -23,7 +23,7 @@ fn forced() -> SyncRequest {
 }
 
 /// Syncs, and at each step of the progress does a job on a thread of its own, as another process would.
-fn sync_beside(
+pub(crate) fn sync_beside(
     notes: &Arc<Notes>,
     request: SyncRequest,
     job: impl Fn(&Notes, Progress) + Send + Sync + 'static,
@@ -443,14 +443,20 @@ reports! {
 
     "CS-06" => an_embedding_that_broke_off_is_seen_and_goes_on_where_it_was {
         let notes = Arc::new(many(200));
+        let beside = notes.open();
         let report = sync_beside(&notes, SyncRequest::default(), |notes, progress| {
-            if progress.phase == Phase::Meaning && progress.done >= 50 {
+            if progress.phase == Phase::Meaning && progress.done >= 50 && !notes.path("down").exists() {
+                notes.embedded();
                 notes.write("down", "");
             }
         });
         assert!((50..100).contains(&report.embedded), "{report:?}");
         assert_eq!(report.pending, 200 - report.embedded);
-        let vector = notes.status().vector.unwrap();
+        assert!(report.warnings.iter().any(|warning| warning.contains("the model is down")), "{report:?}");
+        // It was asked once more, for as many texts as it takes.
+        assert_eq!(notes.embedded().len(), 7);
+        // Who does not feed the index finds what was embedded, too.
+        let vector = block_on(beside.status()).unwrap().vector.unwrap();
         assert_eq!((vector.pending, vector.index.entries), (report.pending, report.embedded));
         assert!(vector.reasons[0].0.contains("the model is down"), "{vector:?}");
         fs::remove_file(notes.path("down")).unwrap();

@@ -267,6 +267,34 @@ fn more_entries_than_are_looked_at_together_all_get_their_vectors() {
 }
 
 #[test]
+fn a_text_is_embedded_once_however_often_it_is_said() {
+    let notes = Notes::new().with_meaning();
+    for n in 0..5 {
+        notes.write(&format!("notes/{n}.md"), "Oat milk is on the list.");
+    }
+    let forced = SyncRequest {
+        force: true,
+        ..SyncRequest::default()
+    };
+    for embedded in [1, 0] {
+        let report = notes.index_with(&forced).unwrap();
+        assert_eq!((report.embedded, report.pending), (embedded, 0));
+        assert_eq!(notes.status().vector.unwrap().index.entries, 5);
+    }
+}
+
+#[test]
+fn what_is_stored_is_embedded_as_such_and_a_question_as_a_question() {
+    let notes = harbour();
+    let questions = notes.path("questions");
+    let notes = notes.with("embedder.fake.questions", questions.to_str().unwrap());
+    notes.write("notes/tide.md", "The tide table hangs in the hut.");
+    assert_eq!(notes.index().embedded, 1);
+    notes.search("which coat");
+    assert_eq!(crate::fake::taken(&questions), ["which coat"]);
+}
+
+#[test]
 fn headings_above_an_entry_are_embedded_with_it() {
     let notes = Notes::of(&[("notes/a.md", "# Boat\n\nwords\n\n## Hull\n\npaint")]).with_meaning();
     notes.index();

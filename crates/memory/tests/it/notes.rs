@@ -95,6 +95,8 @@ impl Notes {
             .unwrap()
             .plugin(&crate::fake::NO_VECTOR)
             .unwrap()
+            .plugin(&crate::reluctant::PLUGIN)
+            .unwrap()
             .with_clock(Arc::new(FixedClock::new(self.now)))
     }
 

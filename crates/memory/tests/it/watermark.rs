@@ -81,15 +81,28 @@ fn is_built_anew(report: &SyncReport) -> bool {
 
 #[test]
 fn an_index_that_lost_an_entry_unnoticed_is_seen_by_the_doctor_and_mended() {
-    const FORGOT: &str = "UPDATE state SET n_entries = n_entries - 1";
     for (plugin, part, lost) in [
-        ("fts5", "words", "DELETE FROM ids WHERE row = 5"),
-        ("flat", "meaning", "DELETE FROM vectors WHERE row = 5"),
+        (
+            "fts5",
+            "words",
+            "DELETE FROM ids WHERE row = 5; UPDATE state SET n_entries = n_entries - 1",
+        ),
+        (
+            "flat",
+            "meaning",
+            "DELETE FROM vectors WHERE row = 5; UPDATE state SET n_entries = n_entries - 1",
+        ),
+        // It counts its tables when it is opened, so that as many are left here.
+        (
+            "sqlite-vec",
+            "meaning",
+            "UPDATE entries SET id = randomblob(16) WHERE row = 5",
+        ),
     ] {
-        let notes = notes_with("flat");
+        let index = if plugin == "fts5" { "flat" } else { plugin };
+        let notes = notes_with(index);
         let file = index_file(&notes, plugin);
         sql(&file, lost);
-        sql(&file, FORGOT);
         // Its watermark says that all is there, so a sync has nothing to do.
         assert_eq!(notes.index().warnings, [""; 0]);
         assert_eq!(ill(&notes), [(part, Health::Red)], "{plugin}");
@@ -193,4 +206,100 @@ fn an_old_copy_of_an_index_brings_no_deleted_text_back() {
         assert_holds(&notes, 10, "number3");
         assert_eq!(ill(&notes), []);
     }
+}
+
+#[test]
+fn an_old_copy_of_the_store_makes_no_index_believe_it_has_all() {
+    let notes = notes_with("flat");
+    let file = notes.path(".memory/gen/1-store/store.db");
+    let old = fs::read(&file).unwrap();
+    // What the indexes got since is what the old store will number anew.
+    notes.write("notes/between.md", "pump number77");
+    notes.index();
+    notes.remove("notes/between.md");
+    fs::write(&file, old).unwrap();
+    notes.write("notes/later.md", "pump of another kind");
+    let report = notes.index();
+    assert!(is_built_anew(&report), "{report:?}");
+    assert_holds(&notes, 11, "number77");
+    assert_eq!(ill(&notes), []);
+}
+
+#[test]
+fn an_index_of_another_store_is_not_believed() {
+    let (notes, other) = (notes_with("flat"), notes_with("flat"));
+    for n in 0..10 {
+        other.write(&format!("notes/{n}.md"), format!("pump stranger{n}"));
+    }
+    let forced = SyncRequest {
+        force: true,
+        ..SyncRequest::default()
+    };
+    other.index_with(&forced).unwrap();
+    for (plugin, theirs) in [("fts5", "2-lexical-fts5"), ("flat", "2-vector-flat")] {
+        let theirs = other.path(&format!(".memory/gen/{theirs}/index.db"));
+        fs::copy(theirs, index_file(&notes, plugin)).unwrap();
+    }
+    let report = notes.index();
+    assert!(is_built_anew(&report), "{report:?}");
+    assert_eq!(report.embedded, 0);
+    assert_holds(&notes, 10, "stranger");
+    assert_eq!(ill(&notes), []);
+}
+
+/// Notes with an index that says what it is given.
+fn notes_with_reluctant() -> Notes {
+    let notes = Notes::new();
+    let (refuse, log) = (notes.path("refuse"), notes.path("changes"));
+    let notes = notes
+        .with_meaning()
+        .with("vector.use", "reluctant")
+        .with("vector.reluctant.refuse", refuse.to_str().unwrap())
+        .with("vector.reluctant.log", log.to_str().unwrap());
+    for n in 0..10 {
+        notes.write(&format!("notes/{n}.md"), format!("pump number{n}"));
+    }
+    notes.index();
+    notes
+}
+
+#[test]
+fn what_is_deleted_while_an_index_refuses_changes_is_not_forgotten_before_it_has_passed() {
+    let notes = notes_with_reluctant();
+    notes.write("refuse", "");
+    notes.remove("notes/3.md");
+    for _ in 0..3 {
+        let report = notes.index();
+        assert!(
+            report
+                .warnings
+                .iter()
+                .any(|warning| warning.contains("not today")),
+            "{report:?}"
+        );
+        assert_eq!(notes.status().lexical.entries, 9);
+        assert_eq!(n_tombstones(&notes), 1);
+    }
+    assert!(
+        texts(&notes, AskedMode::Vector)
+            .iter()
+            .all(|text| !text.contains("number3"))
+    );
+    fs::remove_file(notes.path("refuse")).unwrap();
+    assert_eq!(notes.index().warnings, [""; 0]);
+    assert_holds(&notes, 9, "number3");
+    assert_eq!(n_tombstones(&notes), 0);
+}
+
+#[test]
+fn an_index_by_meaning_hears_of_what_filters_look_at() {
+    let notes = notes_with_reluctant();
+    let changes = |notes: &Notes| crate::fake::taken(&notes.path("changes"));
+    assert_eq!(changes(&notes), vec!["put"; 10]);
+    notes.write("notes/3.md", "---\ntags: [old]\n---\npump number3");
+    notes.index();
+    assert_eq!(changes(&notes), ["set_meta"]);
+    notes.remove("notes/3.md");
+    notes.index();
+    assert_eq!(changes(&notes), ["delete"]);
 }
