@@ -8,6 +8,9 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use crate::error::error_code;
 use crate::{Options, Synchronous, is_out_of_room, sqlite_error};
 
+/// How often a handle that meets others tries to switch a new file to a log.
+const SWITCH_ATTEMPTS: usize = 100;
+
 /// Opens the connection that writes: checks whose file it is, then migrates it.
 pub(crate) fn writer(path: &Path, options: &Options) -> Result<Connection> {
     sync_log(path)?;
@@ -191,14 +194,32 @@ fn schema_version(conn: &Connection, options: &Options) -> Result<usize> {
 }
 
 fn set_wal(conn: &Connection) -> Result<()> {
-    let mode: String = conn
-        .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
-        .map_err(sqlite_error)?;
+    let switch = || {
+        conn.query_row("PRAGMA journal_mode = WAL", [], |row| {
+            row.get::<_, String>(0)
+        })
+    };
+    let mut switched = switch();
+    // Two handles that make a file at the same moment stand in each other's way, and SQLite lets neither wait for the other here.
+    // A transaction waits.
+    for _ in 0..SWITCH_ATTEMPTS {
+        if !switched.as_ref().is_err_and(is_busy) {
+            break;
+        }
+        conn.execute_batch("BEGIN IMMEDIATE; COMMIT")
+            .map_err(sqlite_error)?;
+        switched = switch();
+    }
+    let mode = switched.map_err(sqlite_error)?;
     if mode.eq_ignore_ascii_case("wal") {
         return Ok(());
     }
     let message = format!("the file system allows the journal mode `{mode}` only, not `wal`");
     Err(Error::new(ErrorKind::Unavailable, message).with_hint("keep the file on a local disk"))
+}
+
+fn is_busy(err: &rusqlite::Error) -> bool {
+    err.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
 
 fn prepare(conn: &Connection, options: &Options) -> Result<()> {
