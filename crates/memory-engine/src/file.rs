@@ -15,6 +15,25 @@ pub(crate) fn open_own(path: &Path) -> io::Result<File> {
     regular(open_last_component(path)?)
 }
 
+/// Opens a folder of the state folder, to lock it.
+#[cfg(unix)]
+pub(crate) fn open_folder(path: &Path) -> io::Result<File> {
+    let flags = flags() | rustix::fs::OFlags::DIRECTORY;
+    Ok(rustix::fs::open(path, flags, rustix::fs::Mode::empty())?.into())
+}
+
+/// Returns whether files can be made in a folder.
+#[cfg(unix)]
+pub(crate) fn is_writable_folder(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
+}
+
+/// Returns whether files can be made in a folder; who tries finds out.
+#[cfg(not(unix))]
+pub(crate) fn is_writable_folder(_: &Path) -> bool {
+    true
+}
+
 fn regular(file: File) -> io::Result<File> {
     if file.metadata()?.is_file() {
         Ok(file)

@@ -1,4 +1,6 @@
-use std::fs::{self, File, TryLockError};
+#[cfg(unix)]
+use std::fs::TryLockError;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +17,8 @@ use crate::contract::{
 };
 use crate::failpoint::step;
 use crate::feed::Meaning;
+#[cfg(unix)]
+use crate::file::open_folder;
 use crate::manifest::{IndexFolder, Manifest, StoreFolder, VectorFolder, io_error, sync_dir};
 use crate::options::{Options, Part};
 use crate::store::Store;
@@ -406,7 +410,7 @@ pub(crate) fn sync_names(options: &Options) -> Result<()> {
 /// folder was removed notices when it reads, and opens what is live then.
 #[cfg(unix)]
 fn share(dir: &Path) -> Option<File> {
-    let file = File::open(dir).ok()?;
+    let file = open_folder(dir).ok()?;
     file.try_lock_shared().ok().map(|()| file)
 }
 
@@ -416,10 +420,14 @@ fn share(_: &Path) -> Option<File> {
 }
 
 /// Returns whether somebody reads what is in the folder.
+#[cfg(unix)]
 fn is_in_use(dir: &Path) -> bool {
-    cfg!(unix)
-        && File::open(dir)
-            .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    open_folder(dir).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
+#[cfg(not(unix))]
+fn is_in_use(_: &Path) -> bool {
+    false
 }
 
 /// Returns the generation folders that the manifest does not name.

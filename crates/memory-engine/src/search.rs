@@ -402,7 +402,10 @@ pub(crate) fn empty(request: &SearchRequest) -> SearchResponse {
 pub(crate) fn degraded(what: &str, err: &Error) -> String {
     // Which plugin it was matters where it did something wrong, not where something is missing.
     let why = match err.kind() {
-        ErrorKind::Unavailable => err.message().to_owned(),
+        ErrorKind::Unavailable => match err.context("path") {
+            Some(path) if !err.message().contains(path) => format!("`{path}`: {}", err.message()),
+            _ => err.message().to_owned(),
+        },
         _ => err.located(),
     };
     match err.hint() {

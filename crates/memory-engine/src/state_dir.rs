@@ -5,7 +5,7 @@ use std::path::Path;
 use memory_api::{Error, ErrorKind, Result};
 
 use crate::discovery::Discovery;
-use crate::file::open_own;
+use crate::file::{is_writable_folder, open_own};
 use crate::generation::GENERATIONS;
 use crate::manifest::{Manifest, io_error, sync_dir};
 use crate::options::Options;
@@ -103,10 +103,14 @@ pub(crate) async fn other_workspace(store: &Store, options: &Options) -> Result<
     Ok(built_for.filter(|built_for| *built_for != workspace.display().to_string()))
 }
 
-/// Returns whether an index is there that cannot be written: its lock cannot be taken, or its store not be opened for writing.
+/// Returns whether an index is there that cannot be written: its lock cannot be taken, or its store not be opened for writing,
+/// which takes files beside it.
 pub(crate) fn is_read_only(dir: &Path) -> bool {
-    let is_locked_up =
-        |file: &Path| file.is_file() && fs::OpenOptions::new().write(true).open(file).is_err();
+    let is_locked_up = |file: &Path| {
+        let is_closed = || fs::OpenOptions::new().write(true).open(file).is_err();
+        let folder_is_closed = || !file.parent().is_none_or(is_writable_folder);
+        file.is_file() && (is_closed() || folder_is_closed())
+    };
     let store = || {
         let manifest = Manifest::read(dir).ok().flatten()?;
         Some(dir.join(manifest.store.dir).join(store::FILE_NAME))

@@ -223,3 +223,75 @@ fn who_may_only_read_searches_with_one_warning() {
     set_writable(&program.path("memory"), true);
     finds(&program.run(&["search", "number7"]), "memory/7.md");
 }
+
+/// Lets everybody write everything below a folder.
+fn open_to_all(dir: &Path) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let mode = if path.is_dir() {
+            open_to_all(&path);
+            0o777
+        } else {
+            0o666
+        };
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    fs::set_permissions(dir, fs::Permissions::from_mode(0o777)).unwrap();
+}
+
+#[test]
+fn vectors_that_cannot_be_written_do_not_keep_words_from_being_found() {
+    let program = harbour();
+    program.write("memory/new.md", "valve gypsum");
+    open_to_all(&program.root());
+    let vectors = program.path(".memory/vectors.db");
+    fs::set_permissions(&vectors, fs::Permissions::from_mode(0o444)).unwrap();
+    let index = run_as_reader(&program, &["index"]);
+    assert_eq!(index.code, 0, "{}", index.stderr);
+    assert!(index.stdout.contains("1 new"), "{}", index.stdout);
+    assert!(index.stdout.contains("1 pending"), "{}", index.stdout);
+    assert!(index.stderr.contains("vectors.db"), "{}", index.stderr);
+    finds(
+        &run_as_reader(&program, &["search", "gypsum"]),
+        "memory/new.md",
+    );
+    open_to_all(&program.root());
+    let index = program.run(&["index"]).exits(0);
+    assert!(!index.stdout.contains("pending"), "{}", index.stdout);
+}
+
+#[test]
+fn a_store_in_a_folder_that_cannot_be_written_is_searched() {
+    let program = harbour();
+    open_to_all(&program.root());
+    let store = program.path(".memory/gen/1-store");
+    forget_shared_memory(&program);
+    fs::set_permissions(&store, fs::Permissions::from_mode(0o555)).unwrap();
+    let search = run_as_reader(&program, &["search", "number7"]);
+    let status = run_as_reader(&program, &["status"]);
+    open_to_all(&program.root());
+    finds(&search, "memory/7.md");
+    assert!(
+        search.stderr.contains("cannot be written"),
+        "{}",
+        search.stderr
+    );
+    finds(&status, "20 on disk, 20 indexed");
+}
+
+#[test]
+fn a_pipe_among_the_folders_of_the_index_keeps_nobody_waiting() {
+    let program = harbour();
+    let pipe = program.path(".memory/gen/9-store");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    program.run(&["index"]).exits(0);
+    program.run(&["index", "--force"]).exits(0);
+    finds(&program.run(&["search", "number7"]), "memory/7.md");
+    assert!(pipe.exists());
+}

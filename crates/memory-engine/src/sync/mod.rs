@@ -404,7 +404,7 @@ impl Syncer<'_> {
         Ok(())
     }
 
-    /// Goes on by words where the index by meaning cannot take what it is given; the next sync tries again.
+    /// Goes on by words where the index by meaning, or `vectors.db`, cannot take what it is given; the next sync tries again.
     async fn without_meaning(
         &self,
         result: Result<()>,
@@ -412,7 +412,7 @@ impl Syncer<'_> {
         report: &mut SyncReport,
     ) -> Result<()> {
         match result {
-            Err(err) if is_of_plugin(&err) => {
+            Err(err) if is_of_plugin(&err) || self.is_of_vectors(&err) => {
                 report.warnings.push(degraded("vector", &err));
                 target
                     .store

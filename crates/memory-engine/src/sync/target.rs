@@ -278,7 +278,7 @@ impl Syncer<'_> {
     }
 
     /// Returns whether `vectors.db` cannot be used, while it is not damaged.
-    fn is_of_vectors(&self, err: &Error) -> bool {
+    pub(super) fn is_of_vectors(&self, err: &Error) -> bool {
         vectors::is_in(&self.options.state_dir, err) && err.kind() != ErrorKind::Corrupt
     }
 
