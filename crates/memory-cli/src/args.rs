@@ -68,6 +68,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Bring the index to the state of the files
     Index(IndexArgs),
+    /// Keep the index at the state of the files until interrupted, with a line per change
+    Watch,
     /// Find what answers a question
     Search(SearchArgs),
     /// Show lines of a memory file

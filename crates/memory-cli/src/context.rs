@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use memory::config::{self, Flag, Loaded, Sources, env, workspace};
+use memory::config::{self, Config, Flag, Loaded, Sources, env, workspace};
 use memory::{App, FixedClock, Memory};
 use memory_api::{Error, ErrorKind, Registry, Result, Timestamp};
 
@@ -158,9 +158,15 @@ impl Context {
 
     /// Opens the memory of the workspace.
     pub(crate) async fn open(&self) -> Result<Memory, Failure> {
+        Ok(self.open_with_config().await?.0)
+    }
+
+    /// Opens the memory of the workspace and returns what it is opened with.
+    pub(crate) async fn open_with_config(&self) -> Result<(Memory, Config), Failure> {
         let workspace = self.workspace()?;
         let loaded = self.load(&workspace)?;
-        Ok(self.app.open(&loaded.config, &workspace).await?)
+        let memory = self.app.open(&loaded.config, &workspace).await?;
+        Ok((memory, loaded.config))
     }
 }
 

@@ -44,6 +44,20 @@ impl Output {
         written(writeln!(anstream::stdout(), "{text}"))
     }
 
+    /// Prints one of many values: a line of JSON, or what `words` makes of it.
+    pub(crate) fn line<T: Serialize>(
+        self,
+        value: &T,
+        words: impl Fn(&T) -> String,
+    ) -> Result<(), Failure> {
+        if !self.json {
+            return self.data(printable(&words(value)));
+        }
+        let text = serde_json::to_string(value)
+            .map_err(|err| Error::new(ErrorKind::Internal, format!("cannot write JSON: {err}")))?;
+        self.data(text)
+    }
+
     /// Prints text of a file: as it is into a pipe, without what a terminal would obey on one.
     pub(crate) fn verbatim(self, text: &str) -> Result<(), Failure> {
         let mut stdout = std::io::stdout();

@@ -22,6 +22,8 @@ pub struct Config {
     pub documents: DocumentsConfig,
     /// How a search answers.
     pub search: SearchConfig,
+    /// When the index is brought up to date by itself.
+    pub sync: SyncConfig,
     /// What is kept so that it need not be computed again.
     pub cache: CacheConfig,
     /// What the embedder's slot says beside its plugin.
@@ -61,6 +63,8 @@ pub(crate) struct General {
     pub(crate) documents: DocumentsConfig,
     /// How a search answers.
     pub(crate) search: SearchConfig,
+    /// When the index is brought up to date by itself.
+    pub(crate) sync: SyncConfig,
     /// What is kept so that it need not be computed again.
     pub(crate) cache: CacheConfig,
     pub(crate) embedder: EmbedderConfig,
@@ -75,6 +79,7 @@ impl Default for General {
             state_dir: None,
             documents: DocumentsConfig::default(),
             search: SearchConfig::default(),
+            sync: SyncConfig::default(),
             cache: CacheConfig::default(),
             embedder: EmbedderConfig::default(),
             decay: DecayConfig::default(),
@@ -293,6 +298,38 @@ pub enum Threshold {
     Relevance,
     /// What fits the question, less what time took from it.
     Freshness,
+}
+
+/// When a process that runs for long (`memory mcp`, `memory watch`) brings the index up to date by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct SyncConfig {
+    /// When it starts. Default true.
+    pub on_session_start: bool,
+    /// In the background of each search, which answers from what is indexed already; only the very first index is waited for.
+    /// Default true.
+    pub on_search: bool,
+    /// When files change. Default true.
+    pub watch: bool,
+    /// How long files have to be quiet before that, in milliseconds. Default 1500, range 10 to 600000.
+    #[schemars(range(min = 10, max = 600_000))]
+    pub watch_debounce_ms: u32,
+    /// How often in any case, in minutes; 0 means never. Default 10, range 0 to 10080.
+    #[schemars(range(min = 0, max = 10_080))]
+    pub interval_minutes: u32,
+}
+
+impl Default for SyncConfig {
+    fn default() -> Self {
+        Self {
+            on_session_start: true,
+            on_search: true,
+            watch: true,
+            watch_debounce_ms: 1500,
+            interval_minutes: 10,
+        }
+    }
 }
 
 /// What is kept so that it need not be computed again.

@@ -39,7 +39,7 @@ pub mod workspace;
 
 pub use config::{
     CacheConfig, Citations, Config, DecayConfig, DocumentsConfig, EmbedderConfig, Fallback, Fusion,
-    Preset, SearchConfig, SearchMode, TextScore, Threshold, VectorScore,
+    Preset, SearchConfig, SearchMode, SyncConfig, TextScore, Threshold, VectorScore,
 };
 pub use load::{Loaded, load};
 pub use problem::{Problem, Problems};

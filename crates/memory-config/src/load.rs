@@ -90,14 +90,7 @@ pub fn load(sources: &Sources, registry: &Registry) -> Result<Loaded, Problems> 
     let root = KeyPath::default();
     let general = checker.parse(&root, &root, general, parse_config::<General>);
     if let Some(general) = &general {
-        check_weights(&mut checker, &general.search);
-        check_globs(
-            &mut checker,
-            "documents",
-            "include",
-            &general.documents.include,
-        );
-        check_globs(&mut checker, "decay", "evergreen", &general.decay.evergreen);
+        check_values(&mut checker, general);
     }
     let is_auto = |slot: &Slot| {
         let table = slot_tables.get(slot.kind.as_str());
@@ -139,6 +132,7 @@ pub fn load(sources: &Sources, registry: &Registry) -> Result<Loaded, Problems> 
             state_dir: general.state_dir,
             documents: general.documents,
             search: general.search,
+            sync: general.sync,
             cache: general.cache,
             embedder: EmbedderConfig {
                 is_auto: embedder_is_auto,
@@ -165,6 +159,13 @@ fn refuse_provider_as_fallback(checker: &mut Checker<'_>, general: &mut Value) {
     let message = format!("`{name}` is an embedder, and those are not supported as a fallback yet");
     checker.report(&path, &message, Some("possible: words"));
     path.remove(general);
+}
+
+/// Checks what no schema says.
+fn check_values(checker: &mut Checker<'_>, general: &General) {
+    check_weights(checker, &general.search);
+    check_globs(checker, "documents", "include", &general.documents.include);
+    check_globs(checker, "decay", "evergreen", &general.decay.evergreen);
 }
 
 /// Each weight may be 0, but not both.

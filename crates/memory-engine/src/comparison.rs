@@ -25,8 +25,8 @@ pub(crate) struct Comparison<'a> {
 pub(crate) enum Compared {
     /// A file, and what is known of it.
     File(Found, Option<Known>),
-    /// A document without a file.
-    Gone(Known),
+    /// A document without a file, by its path.
+    Gone(String, Known),
 }
 
 /// The documents of a namespace, page by page.
@@ -87,12 +87,12 @@ impl<'a> Comparison<'a> {
             if order == Ordering::Greater {
                 break;
             }
-            self.known.page.pop_front();
+            let document = self.known.page.pop_front();
             if order == Ordering::Equal {
                 return Ok(self.take_file(Some(known)));
             }
             if is_gone {
-                return Ok(Some(Compared::Gone(known)));
+                return Ok(document.map(|(path, known)| Compared::Gone(path, known)));
             }
         }
         Ok(self.take_file(None))

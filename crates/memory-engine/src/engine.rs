@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use memory_api::{Chunker, Error, ErrorKind, Limits, Result};
@@ -5,7 +6,7 @@ use memory_api::{Chunker, Error, ErrorKind, Limits, Result};
 use crate::candidates::{self, with_remedy};
 use crate::clock::Clock;
 use crate::contract::ContractReranker;
-use crate::discovery::Discovery;
+use crate::discovery::{Discovery, Place};
 use crate::doctor::{self, Doctor, Finding};
 use crate::document;
 use crate::embedding::Model;
@@ -367,6 +368,25 @@ impl Engine {
             .on_live(async |live| live.store.meta(key()).await)
             .await?;
         Ok(workspace.flatten().is_some())
+    }
+
+    /// Returns the folders in which memory files come and go, as absolute paths without links.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` when the workspace does not exist, `InvalidInput` for documents that are configured badly.
+    pub fn places(&self) -> Result<Vec<Place>> {
+        Ok(self.discovery()?.places())
+    }
+
+    /// Returns the folder of the index, as it was named.
+    pub fn state_dir(&self) -> &Path {
+        &self.options.state_dir
+    }
+
+    /// Returns the clock.
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.clock)
     }
 
     /// Closes the store and the indexes. The engine opens them again when it is used again.

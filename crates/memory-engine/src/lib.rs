@@ -42,6 +42,7 @@ mod window;
 
 pub use citation::citation;
 pub use clock::Clock;
+pub use discovery::Place;
 pub use doctor::{Finding, Health};
 pub use engine::{Engine, ReadRequest};
 pub use filter::Filter;
@@ -54,7 +55,9 @@ pub use search::{
 pub use status::{Drift, IndexStatus, Status, VectorStatus};
 #[cfg(feature = "fuzzing")]
 pub use sync::fuzzing;
-pub use sync::{Failure, LockWait, Phase, Progress, SyncReport, SyncRequest};
+pub use sync::{
+    DocumentChange, Failure, LockWait, OnDocument, Phase, Progress, SyncReport, SyncRequest,
+};
 pub use window::{Window, WindowStatus, read_window};
 
 #[cfg(test)]

@@ -153,7 +153,7 @@ impl Status {
         let mut comparison = Comparison::new(discovery.walk(), store, namespace);
         while let Some(compared) = comparison.next().await? {
             match compared {
-                Compared::Gone(_) => self.drift.removed += 1,
+                Compared::Gone(..) => self.drift.removed += 1,
                 Compared::File(found, known) => {
                     self.files += 1;
                     match (known, found.stamp()) {

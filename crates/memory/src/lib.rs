@@ -29,8 +29,8 @@ pub use clock::{FixedClock, SystemClock};
 pub use memory::{Memory, Query};
 pub use memory_config as config;
 pub use memory_engine::{
-    AskedMode, Clock, Drift, EmbedderInfo, Evergreen, Failure, Filter, Finding, Fusion, Health,
-    IndexStatus, LockWait, Mode, Phase, Progress, ReadRequest, Rule, Scores, SearchResponse,
-    SearchResult, Status, SyncReport, SyncRequest, TextScore, Threshold, VectorScore, VectorStatus,
-    Window, WindowStatus, citation,
+    AskedMode, Clock, DocumentChange, Drift, EmbedderInfo, Evergreen, Failure, Filter, Finding,
+    Fusion, Health, IndexStatus, LockWait, Mode, Phase, Place, Progress, ReadRequest, Rule, Scores,
+    SearchResponse, SearchResult, Status, SyncReport, SyncRequest, TextScore, Threshold,
+    VectorScore, VectorStatus, Window, WindowStatus, citation,
 };

@@ -1,8 +1,12 @@
+use std::path::Path;
+use std::sync::Arc;
+
 use memory_api::Result;
 use memory_config::{self as config, Citations, SearchConfig, SearchMode};
 use memory_engine::{
-    AskedMode, Engine, Filter, Finding, Floor, Fusion, ReadRequest, Rule, SearchRequest,
-    SearchResponse, Status, SyncReport, SyncRequest, TextScore, Threshold, VectorScore, Window,
+    AskedMode, Clock, Engine, Filter, Finding, Floor, Fusion, Place, ReadRequest, Rule,
+    SearchRequest, SearchResponse, Status, SyncReport, SyncRequest, TextScore, Threshold,
+    VectorScore, Window,
 };
 
 /// One workspace's memory.
@@ -156,6 +160,25 @@ impl Memory {
     /// See [`Engine::is_indexed`].
     pub async fn is_indexed(&self) -> Result<bool> {
         self.engine.is_indexed().await
+    }
+
+    /// Returns the folders in which memory files come and go.
+    ///
+    /// # Errors
+    ///
+    /// See [`Engine::places`].
+    pub fn places(&self) -> Result<Vec<Place>> {
+        self.engine.places()
+    }
+
+    /// Returns the folder of the index.
+    pub fn state_dir(&self) -> &Path {
+        self.engine.state_dir()
+    }
+
+    /// Returns the clock it was opened with.
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        self.engine.clock()
     }
 
     /// Closes the index.

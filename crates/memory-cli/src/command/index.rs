@@ -56,6 +56,12 @@ pub(crate) async fn sync(
     let result = memory.sync(&request).await;
     bar.finish();
     let report = result?;
+    say(&report, output);
+    Ok(report)
+}
+
+/// Says what a person should know about a sync.
+pub(crate) fn say(report: &SyncReport, output: Output) {
     for warning in &report.warnings {
         output.warning(warning);
     }
@@ -65,11 +71,10 @@ pub(crate) async fn sync(
             output.hint(hint);
         }
     }
-    Ok(report)
 }
 
 /// `2 new, 1 updated, 340 unchanged, 1 removed, 1 failed (1210 entries, 7 embedded, 3 pending)`, or that there was nothing to find and where.
-fn summary(report: &SyncReport) -> String {
+pub(crate) fn summary(report: &SyncReport) -> String {
     let mut counts: Vec<String> = [
         (report.new, "new"),
         (report.updated, "updated"),

@@ -11,6 +11,7 @@ mod model;
 mod plugins;
 mod search;
 mod status;
+mod watch;
 
 use futures::executor::block_on;
 
@@ -25,6 +26,7 @@ pub(crate) fn run(args: Args, output: Output) -> Result<Exit, Failure> {
     match args.command {
         Command::Init(args) => init::run(&context, &args, output),
         Command::Index(args) => block_on(index::run(&context, &args, output)),
+        Command::Watch => block_on(watch::run(&context, output)),
         Command::Search(args) => block_on(search::run(&context, &args, output)),
         Command::Get(args) => block_on(get::run(&context, &args, output)),
         Command::Doctor(args) => block_on(doctor::run(&context, &args, output)),

@@ -59,6 +59,11 @@ fn settings_say_where_each_value_was_set() {
             "search.threshold = \"relevance\" # default",
             "search.vector_score = \"calibrated\" # default",
             "search.vector_weight = 0.7 # default",
+            "sync.interval_minutes = 10 # default",
+            "sync.on_search = true # default",
+            "sync.on_session_start = true # default",
+            "sync.watch = true # default",
+            "sync.watch_debounce_ms = 1500 # default",
             "vector.use = \"none\" # default",
         ]
     );

@@ -53,6 +53,16 @@ struct Root {
     rule: Rule,
 }
 
+/// A place where memory files come and go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Place {
+    /// The folder; it may be missing.
+    pub path: PathBuf,
+    /// Whether folders below it count.
+    pub is_recursive: bool,
+}
+
 /// Which files below a root are memory files.
 #[derive(Debug)]
 enum Rule {
@@ -147,6 +157,30 @@ impl Discovery {
         roots
             .chain([folder.as_path()])
             .any(|root| root.starts_with(&dir))
+    }
+
+    /// Returns the folders to watch for changes: all that is memory lies in one of them. A file is watched by its folder, since
+    /// editors put another one in its place.
+    pub fn places(&self) -> Vec<Place> {
+        let folder = |path: &Path, is_recursive| Place {
+            path: path.to_owned(),
+            is_recursive,
+        };
+        let mut places = Vec::new();
+        for root in &self.roots {
+            match &root.rule {
+                Rule::TopFilesAndFolder => {
+                    places.push(folder(&root.dir, false));
+                    places.push(folder(&root.dir.join(FOLDER), true));
+                }
+                Rule::Globs(_) | Rule::Markdown => places.push(folder(&root.dir, true)),
+                Rule::Itself => places.extend(root.dir.parent().map(|dir| folder(dir, false))),
+            }
+        }
+        for (_, dir) in &self.missing {
+            places.extend(dir.parent().map(|above| folder(above, false)));
+        }
+        places
     }
 
     /// Goes through the memory files.

@@ -59,6 +59,8 @@ pub struct SyncRequest {
     pub wait: LockWait,
     /// Hears how far it is; called often, from the task that syncs.
     pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
+    /// Hears of each document that changed, by its path, from the task that syncs, before the change is written.
+    pub on_document: Option<OnDocument>,
     /// Set by someone else to stop after the current batch.
     pub cancel: Arc<AtomicBool>,
 }
@@ -69,6 +71,34 @@ impl fmt::Debug for SyncRequest {
             .field("force", &self.force)
             .field("wait", &self.wait)
             .finish_non_exhaustive()
+    }
+}
+
+/// Hears of a document that changed.
+pub type OnDocument = Arc<dyn Fn(&str, DocumentChange) + Send + Sync>;
+
+/// What happened to a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DocumentChange {
+    /// It was not there before.
+    New,
+    /// Its content changed.
+    Updated,
+    /// It is gone.
+    Removed,
+    /// It could not be indexed; what was known of it stays.
+    Failed,
+}
+
+impl DocumentChange {
+    fn of(outcome: &Outcome) -> Option<Self> {
+        match outcome {
+            Outcome::Touched(_) => None,
+            Outcome::Read { is_new: true, .. } => Some(Self::New),
+            Outcome::Read { is_new: false, .. } => Some(Self::Updated),
+            Outcome::Failed(_) => Some(Self::Failed),
+        }
     }
 }
 
@@ -472,14 +502,20 @@ impl Syncer<'_> {
             match &scanned {
                 Scanned::Unchanged(n) => done += n,
                 Scanned::File { .. } => done += 1,
-                Scanned::Gone(_) | Scanned::End(_) => {}
+                Scanned::Gone { .. } | Scanned::End(_) => {}
             }
             self.progress(Phase::Files, done, total.max(done));
             match scanned {
                 Scanned::Unchanged(n) => report.unchanged += n,
-                Scanned::File { path, outcome } => batch.extend(report.add(path, outcome)),
-                Scanned::Gone(change) => {
+                Scanned::File { path, outcome } => {
+                    if let Some(change) = DocumentChange::of(&outcome) {
+                        self.tell(&path, change);
+                    }
+                    batch.extend(report.add(path, outcome));
+                }
+                Scanned::Gone { path, change } => {
                     report.removed += 1;
+                    self.tell(&path, DocumentChange::Removed);
                     batch.extend(Some(change));
                 }
                 Scanned::End(remarks) => {
@@ -502,6 +538,12 @@ impl Syncer<'_> {
     /// What the store keeps of a sync, it keeps for each namespace.
     fn key(&self, name: &str) -> String {
         namespace_key(name, &self.options.namespace)
+    }
+
+    fn tell(&self, path: &str, change: DocumentChange) {
+        if let Some(on_document) = &self.request.on_document {
+            on_document(path, change);
+        }
     }
 
     fn progress(&self, phase: Phase, done: u64, total: u64) {

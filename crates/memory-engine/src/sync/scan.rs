@@ -56,7 +56,7 @@ pub(super) enum Scanned {
     /// A file was looked at, and is not.
     File { path: String, outcome: Outcome },
     /// A document's file is gone.
-    Gone(Change),
+    Gone { path: String, change: Change },
     /// That was all. Also tells what the walk came across.
     End(Remarks),
 }
@@ -125,10 +125,13 @@ impl Scan {
 
     /// Returns nothing for a file that came and went without a sync.
     fn look_at(&self, compared: Compared) -> Option<Scanned> {
-        let gone = |known: Known| Scanned::Gone(Change::Remove { doc: known.doc });
+        let gone = |path: String, known: Known| Scanned::Gone {
+            path,
+            change: Change::Remove { doc: known.doc },
+        };
         let (found, known) = match compared {
             Compared::File(found, known) => (found, known),
-            Compared::Gone(known) => return Some(gone(known)),
+            Compared::Gone(path, known) => return Some(gone(path, known)),
         };
         // A plugin that panics fails its document, not the sync.
         let file = AssertUnwindSafe(|| self.file(&found, known.as_ref()));
@@ -147,7 +150,7 @@ impl Scan {
         if matches!(&outcome, Outcome::Failed(err) if err.kind() == ErrorKind::NotFound)
             && is_gone(&found.absolute)
         {
-            return known.map(gone);
+            return known.map(|known| gone(found.path, known));
         }
         Some(Scanned::File {
             path: found.path,

@@ -65,7 +65,7 @@ async fn compared(workspace: &Path, extra: &[&str], known: Option<&Store>) -> Ve
                 assert_eq!(known.stamp.mtime_ns, 2);
                 ('=', found.path)
             }
-            Compared::Gone(known) => ('-', known.doc.to_string()),
+            Compared::Gone(_, known) => ('-', known.doc.to_string()),
         });
     }
     seen

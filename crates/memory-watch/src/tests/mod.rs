@@ -1,0 +1,3 @@
+mod eyes;
+mod schedule;
+mod soak;
