@@ -21,7 +21,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  prepare   fetch everything that needs the network: sources of dependencies, models
+  prepare   fetch everything that needs the network: sources of dependencies, models, a Python package
   test      format, lints, tidy, all tests, documentation, deaths at every step of a sync, a short soak, random text; prepares first what is missing, then runs offline
   tidy      check the rules of the house: who may import whom, files of plugins, unsafe code
   demo      build, index examples/workspaces, answer a question in English and one in Chinese

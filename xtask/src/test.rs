@@ -11,6 +11,7 @@ const SOAK_SECONDS: &str = "12";
 /// Runs everything that has to pass: fetches what is missing, offline but for that.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
     prepare::sources(shell)?;
+    prepare::python(shell)?;
     shell.set_var("CARGO_NET_OFFLINE", "true");
     cmd!(shell, "cargo fmt --all --check").run()?;
     cmd!(shell, "cargo fmt --check --manifest-path fuzz/Cargo.toml").run()?;

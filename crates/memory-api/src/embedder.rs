@@ -1,12 +1,13 @@
 use std::fmt;
 
 use async_trait::async_trait;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, ErrorKind, Identity, Result};
 
 /// How two vectors of a space are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Metric {
@@ -15,7 +16,7 @@ pub enum Metric {
 }
 
 /// What a vector's numbers mean. Same dimensions are not the same space.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct EmbeddingSpace {
     /// Covers provider, host, model variant, prompts, pooling and truncation.
@@ -41,7 +42,7 @@ impl EmbeddingSpace {
 }
 
 /// Which side of a search a text stands on; some models embed the two differently.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// What a person asks.

@@ -1,6 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, ErrorKind};
@@ -39,8 +40,9 @@ fn parse_uuid(text: &str) -> Option<u128> {
 macro_rules! uuid_newtype {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(into = "String", try_from = "String")]
+        #[schemars(with = "String")]
         pub struct $name(pub u128);
 
         impl $name {

@@ -3,9 +3,8 @@ use std::path::PathBuf;
 
 use clap::{Arg, Args as ClapArgs, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
-use memory::AskedMode;
+use memory::{AskedMode, parse_time};
+use memory_api::Timestamp;
 
 /// A memory for AI agents: finds what matters now in a folder of notes, and says where it stands.
 #[derive(Debug, Parser)]
@@ -53,7 +52,7 @@ pub(crate) struct Global {
     pub(crate) state: Option<PathBuf>,
     /// Take this as the time of day, as 2026-05-18 or 2026-05-18T09:30:00Z
     #[arg(long, global = true, value_name = "TIME", value_parser = parse_time, hide = true)]
-    pub(crate) now: Option<jiff::Timestamp>,
+    pub(crate) now: Option<Timestamp>,
     /// Print JSON on stdout
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -76,6 +75,8 @@ pub(crate) enum Command {
     Get(GetArgs),
     /// Tell what is in the memory and what is missing
     Status,
+    /// Serve the memory to an agent, over the Model Context Protocol on stdin and stdout
+    Mcp,
     /// Look at each part closely, page by page: green, yellow or red
     Doctor(DoctorArgs),
     /// Measure how well questions are answered
@@ -148,10 +149,13 @@ pub(crate) struct SearchArgs {
     pub(crate) path: Vec<String>,
     /// Not before this day or time (UTC), as 2026-05-18 or 2026-05-18T09:30:00Z
     #[arg(long, value_name = "T", value_parser = parse_time)]
-    pub(crate) since: Option<jiff::Timestamp>,
+    pub(crate) since: Option<Timestamp>,
     /// Before this day or time (UTC)
     #[arg(long, value_name = "T", value_parser = parse_time)]
-    pub(crate) until: Option<jiff::Timestamp>,
+    pub(crate) until: Option<Timestamp>,
+    /// Show this many lines of the file before and after each result, 0 to 100
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=100))]
+    pub(crate) context: Option<u16>,
 }
 
 /// What a search goes by.
@@ -326,21 +330,6 @@ fn parse_score(text: &str) -> Result<f64, String> {
     } else {
         Err("not within 0 and 1".to_owned())
     }
-}
-
-/// Reads a day (its midnight, UTC) or a time with its zone.
-fn parse_time(text: &str) -> Result<jiff::Timestamp, String> {
-    if let Ok(time) = text.parse::<jiff::Timestamp>() {
-        return Ok(time);
-    }
-    // A time without a zone would be read as its day alone.
-    let text = text.split_once(['T', 't', ' ']).map_or(text, |_| "");
-    let midnight = text
-        .parse::<Date>()
-        .and_then(|date| date.to_zoned(TimeZone::UTC));
-    midnight
-        .map(|zoned| zoned.timestamp())
-        .map_err(|_| "not a day (2026-05-18) or time (2026-05-18T09:30:00Z)".to_owned())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use memory::config::{self, Config, Flag, Loaded, Sources, env, workspace};
 use memory::{App, FixedClock, Memory};
-use memory_api::{Error, ErrorKind, Registry, Result, Timestamp};
+use memory_api::{Error, ErrorKind, Registry, Result};
 
 use crate::args::Global;
 use crate::output::Failure;
@@ -38,7 +38,7 @@ impl Context {
             app = app.with_cache_dir(cache_dir);
         }
         if let Some(now) = global.now {
-            app = app.with_clock(Arc::new(FixedClock::new(Timestamp(now.as_millisecond()))));
+            app = app.with_clock(Arc::new(FixedClock::new(now)));
         }
         Ok(Self {
             app,

@@ -160,10 +160,7 @@ fn locate<'p>(value: &Value, printed: &'p str) -> (Vec<Step>, &'p str) {
 }
 
 /// Returns the candidate that was probably meant.
-pub(crate) fn nearest<'a>(
-    word: &str,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     // Less alike than this is another word, not a slip of the finger.
     const ALIKE: f64 = 0.5;
     let plain = |text: &str| text.to_lowercase().replace('-', "_");

@@ -41,6 +41,7 @@ pub use config::{
     CacheConfig, Citations, Config, DecayConfig, DocumentsConfig, EmbedderConfig, Fallback, Fusion,
     Preset, SearchConfig, SearchMode, SyncConfig, TextScore, Threshold, VectorScore,
 };
+pub use key::nearest;
 pub use load::{Loaded, load};
 pub use problem::{Problem, Problems};
 pub use schema::config_schema;

@@ -12,6 +12,7 @@ mod candidates;
 mod citation;
 mod clock;
 mod comparison;
+mod context;
 mod contract;
 pub mod discovery;
 mod doctor;
@@ -42,6 +43,7 @@ mod window;
 
 pub use citation::citation;
 pub use clock::Clock;
+pub use context::Context;
 pub use discovery::Place;
 pub use doctor::{Finding, Health};
 pub use engine::{Engine, ReadRequest};

@@ -5,10 +5,12 @@ use std::time::Duration;
 use jiff::Timestamp as Instant;
 use memory_api::{Candidate, Error, ErrorKind, Limits, Reranker as _, Result, Timestamp};
 use memory_text::Query;
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::candidates::{Found, Meaning, Question};
 use crate::citation::citation;
+use crate::context::{Context, surround};
 use crate::contract::ContractReranker;
 use crate::filter::Filter;
 use crate::freshness::Freshness;
@@ -51,8 +53,10 @@ pub struct SearchRequest {
     pub citations: bool,
     /// Characters per snippet at most.
     pub snippet_chars: usize,
-    /// Characters of all snippets together at most; `None` sets no bound.
+    /// Characters of all snippets and all context together at most; `None` sets no bound.
     pub max_chars: Option<usize>,
+    /// Lines of the file to show before and after each result.
+    pub context: usize,
 }
 
 /// What is good enough.
@@ -93,7 +97,7 @@ pub enum Threshold {
 }
 
 /// What a search went by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Mode {
@@ -106,7 +110,7 @@ pub enum Mode {
 }
 
 /// The model that embedded a question.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct EmbedderInfo {
     /// Its plugin.
@@ -118,7 +122,7 @@ pub struct EmbedderInfo {
 }
 
 /// An answer; serialised it is the JSON of `memory search --json`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SearchResponse {
     /// The question.
@@ -129,6 +133,7 @@ pub struct SearchResponse {
     pub embedder: Option<EmbedderInfo>,
     /// How long it took.
     #[serde(rename = "took_ms", serialize_with = "millis")]
+    #[schemars(with = "f64")]
     pub took: Duration,
     /// Best first.
     pub results: Vec<SearchResult>,
@@ -141,7 +146,7 @@ pub struct SearchResponse {
 }
 
 /// One result.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SearchResult {
     /// The entry.
@@ -167,15 +172,19 @@ pub struct SearchResult {
     pub citation: Option<String>,
     /// When the document was created, by its own words or its name.
     #[serde(serialize_with = "rfc3339")]
+    #[schemars(with = "Option<String>")]
     pub created: Option<Timestamp>,
     /// Its tags.
     pub tags: Vec<String>,
     /// How the score came about.
     pub scores: Scores,
+    /// The lines around it, if they were asked for and the file is as it was indexed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<Context>,
 }
 
 /// How a score came about.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Scores {
     /// By words, 0 to 1.
@@ -258,6 +267,18 @@ impl Searcher<'_> {
             response
                 .results
                 .push(result(candidate, snippet, request.citations));
+        }
+        if request.context > 0 {
+            let entries = chosen.iter().map(|candidate| &candidate.found.entry);
+            surround(
+                self.live,
+                self.options,
+                request.context,
+                room,
+                entries,
+                &mut response,
+            )
+            .await?;
         }
         Ok(response)
     }
@@ -455,6 +476,7 @@ fn result(candidate: &Graduate, snippet: String, citations: bool) -> SearchResul
         created: entry.created,
         tags: entry.tags.clone(),
         scores: candidate.scores,
+        context: None,
     }
 }
 

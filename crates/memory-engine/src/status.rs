@@ -1,4 +1,5 @@
 use memory_api::{EmbeddingSpace, Error, Projection, Result, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::comparison::{Compared, Comparison};
@@ -14,7 +15,7 @@ use crate::store::Store;
 use crate::sync::namespace_key;
 
 /// What is in a memory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Status {
     /// The folder of the memory files.
@@ -48,7 +49,7 @@ pub struct Status {
 }
 
 /// How the files on disk differ from what is indexed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Drift {
     /// Files that are not indexed.
@@ -60,7 +61,7 @@ pub struct Drift {
 }
 
 /// What is in an index.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct IndexStatus {
     /// Its plugin.
@@ -74,7 +75,7 @@ pub struct IndexStatus {
 }
 
 /// What is in an index by meaning.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct VectorStatus {
     /// The index.

@@ -23,14 +23,16 @@
 mod app;
 mod clock;
 mod memory;
+mod time;
 
 pub use app::App;
 pub use clock::{FixedClock, SystemClock};
 pub use memory::{Memory, Query};
 pub use memory_config as config;
 pub use memory_engine::{
-    AskedMode, Clock, DocumentChange, Drift, EmbedderInfo, Evergreen, Failure, Filter, Finding,
-    Fusion, Health, IndexStatus, LockWait, Mode, Phase, Place, Progress, ReadRequest, Rule, Scores,
-    SearchResponse, SearchResult, Status, SyncReport, SyncRequest, TextScore, Threshold,
-    VectorScore, VectorStatus, Window, WindowStatus, citation,
+    AskedMode, Clock, Context, DocumentChange, Drift, EmbedderInfo, Evergreen, Failure, Filter,
+    Finding, Fusion, Health, IndexStatus, LockWait, Mode, Phase, Place, Progress, ReadRequest,
+    Rule, Scores, SearchResponse, SearchResult, Status, SyncReport, SyncRequest, TextScore,
+    Threshold, VectorScore, VectorStatus, Window, WindowStatus, citation,
 };
+pub use time::parse_time;

@@ -24,6 +24,7 @@ pub struct Query {
     min_score: Option<f64>,
     filter: Filter,
     mode: Option<AskedMode>,
+    context: usize,
     everything: bool,
 }
 
@@ -58,6 +59,12 @@ impl Query {
     /// Asks for some entries only.
     pub fn with_filter(mut self, filter: Filter) -> Self {
         self.filter = filter;
+        self
+    }
+
+    /// Asks for this many lines of the file before and after each result. They share the answer's characters, after the results.
+    pub fn with_context(mut self, n_lines: usize) -> Self {
+        self.context = n_lines;
         self
     }
 
@@ -122,17 +129,23 @@ impl Memory {
             } else {
                 self.search.snippet_budget()
             },
+            context: query.context,
         };
         self.engine.search(&request).await
     }
 
-    /// Reads part of a memory file as it is on disk now.
+    /// Reads part of a memory file as it is on disk now. A citation (`memory/a.md#L3-L7`) stands for its file and lines; what the
+    /// request says of lines goes first.
     ///
     /// # Errors
     ///
     /// See [`Engine::get`].
     pub fn get(&self, request: &ReadRequest) -> Result<Window> {
-        self.engine.get(request)
+        match (self.engine.get(request), cited(request)) {
+            // A file may be called like a citation, so the plain path comes first.
+            (Err(_), Some(cited)) => self.engine.get(&cited),
+            (window, _) => window,
+        }
     }
 
     /// Tells what is in the memory and what is missing.
@@ -189,6 +202,24 @@ impl Memory {
     pub async fn close(&self) -> Result<()> {
         self.engine.close().await
     }
+}
+
+/// Reads `path#L3` and `path#L3-L7`.
+fn cited(request: &ReadRequest) -> Option<ReadRequest> {
+    let (path, lines) = request.path.rsplit_once("#L")?;
+    let (first, last) = lines.split_once("-L").unwrap_or((lines, lines));
+    let first: i64 = first.parse().ok()?;
+    let last: i64 = last.parse().ok()?;
+    let n_lines = last.checked_sub(first)?.checked_add(1)?;
+    if first < 1 || n_lines < 1 {
+        return None;
+    }
+    Some(ReadRequest {
+        path: path.to_owned(),
+        from: request.from.or(Some(first)),
+        lines: request.lines.or(Some(n_lines)),
+        max_chars: request.max_chars,
+    })
 }
 
 /// How the config wants both scores to become one.

@@ -7,6 +7,7 @@ mod eval;
 mod get;
 mod index;
 mod init;
+mod mcp;
 mod model;
 mod plugins;
 mod search;
@@ -31,6 +32,7 @@ pub(crate) fn run(args: Args, output: Output) -> Result<Exit, Failure> {
         Command::Get(args) => block_on(get::run(&context, &args, output)),
         Command::Doctor(args) => block_on(doctor::run(&context, &args, output)),
         Command::Status => block_on(status::run(&context, output)),
+        Command::Mcp => mcp::run(&context, output),
         Command::Eval(EvalCommand::Run(args)) => block_on(eval::run(&context, &args, output)),
         Command::Config(command) => config::run(&context, &command, output),
         Command::Plugins(command) => plugins::run(&context, &command, output),

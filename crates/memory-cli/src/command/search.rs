@@ -1,5 +1,4 @@
-use memory::{Filter, Query, SearchResponse, SearchResult, SyncRequest};
-use memory_api::Timestamp;
+use memory::{Context as Around, Filter, Query, SearchResponse, SearchResult, SyncRequest};
 
 use crate::args::SearchArgs;
 use crate::command::index;
@@ -33,14 +32,13 @@ pub(crate) async fn run(
 }
 
 fn query(args: &SearchArgs) -> Query {
-    let time = |time: Option<jiff::Timestamp>| time.map(|time| Timestamp(time.as_millisecond()));
     let filter = Filter {
         sources: args.source.clone(),
         kinds: args.kind.clone(),
         tags: args.tag.clone(),
         paths: args.path.clone(),
-        since: time(args.since),
-        until: time(args.until),
+        since: args.since,
+        until: args.until,
     };
     let mut query = Query::new(args.query.join(" ")).with_filter(filter);
     if let Some(mode) = args.mode {
@@ -51,6 +49,9 @@ fn query(args: &SearchArgs) -> Query {
     }
     if let Some(min_score) = args.min_score {
         query = query.with_min_score(min_score);
+    }
+    if let Some(n_lines) = args.context {
+        query = query.with_context(usize::from(n_lines));
     }
     query
 }
@@ -92,8 +93,15 @@ fn print_result(result: &SearchResult, output: Output) -> Result<(), Failure> {
         let headings = printable(&result.heading_path.join(" › "));
         output.data(format_args!("  {FAINT}{headings}{FAINT:#}"))?;
     }
+    let around = |text: fn(&Around) -> &String| -> Result<(), Failure> {
+        let lines = result.context.as_ref().map_or("", |context| text(context));
+        lines
+            .lines()
+            .try_for_each(|line| output.data(format_args!("  {FAINT}{}{FAINT:#}", printable(line))))
+    };
+    around(|context| &context.before)?;
     for line in result.snippet.lines() {
         output.data(format_args!("  {}", printable(line)))?;
     }
-    Ok(())
+    around(|context| &context.after)
 }

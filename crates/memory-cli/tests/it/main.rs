@@ -9,6 +9,8 @@ mod get;
 mod index;
 #[cfg(unix)]
 mod indexing_reports;
+#[cfg(unix)]
+mod mcp;
 mod plugins;
 mod program;
 mod search;

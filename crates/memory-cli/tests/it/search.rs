@@ -337,3 +337,26 @@ fn a_mode_is_asked_for_by_name() {
         .run(&["search", "tide", "--mode", "psychic"])
         .exits(2);
 }
+
+#[test]
+fn context_shows_the_lines_around_a_result() {
+    let program = Program::of(&[(
+        "memory/a.md",
+        "# One\n\nfirst\n\n# Two\n\npump\n\n# Three\n\nlast\n",
+    )]);
+    let run = program.run(&["search", "pump", "--context", "1"]).exits(0);
+    let lines: Vec<&str> = run.stdout.lines().skip(1).collect();
+    assert_eq!(lines, ["  Two", "  ", "  pump", "  "]);
+    let json = program
+        .run(&["search", "pump", "--context=3", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(
+        json["results"][0]["context"],
+        serde_json::json!({"before": "\nfirst\n", "after": "\n# Three\n"})
+    );
+    let run = program
+        .run(&["search", "pump", "--context", "101"])
+        .exits(2);
+    assert!(run.stderr.contains("--context"), "{}", run.stderr);
+}

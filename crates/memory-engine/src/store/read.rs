@@ -26,6 +26,29 @@ impl Store {
             .await
     }
 
+    /// Returns the hash of what a document held when it was indexed.
+    pub(crate) async fn document_hash(
+        &self,
+        namespace: String,
+        source: String,
+        path: String,
+    ) -> Result<Option<ContentHash>> {
+        self.db
+            .read(move |conn| {
+                conn.prepare_cached(
+                    "SELECT hash FROM documents WHERE namespace = ?1 AND source = ?2 AND path = ?3",
+                )
+                .and_then(|mut statement| {
+                    statement
+                        .query_row(params![namespace, source, path], |row| row.get(0))
+                        .optional()
+                })
+                .map(|hash| hash.map(ContentHash))
+                .map_err(sqlite_error)
+            })
+            .await
+    }
+
     /// Returns the changes above `after`, in order, at most `limit`.
     pub(crate) async fn lexical_ops(
         &self,

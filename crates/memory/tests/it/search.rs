@@ -378,3 +378,112 @@ fn zero_results_can_be_asked_for() {
         1
     );
 }
+
+#[test]
+fn context_is_the_lines_around_a_result_on_disk() {
+    let text: String = (1..=9).fold(String::new(), |text, n| {
+        text + &format!("# Part {n}\n\nword{n} here\n\n")
+    });
+    let notes = Notes::of(&[
+        ("notes/a.md", &text),
+        (
+            "notes/crlf.md",
+            "# A\r\n\r\nquartz\r\n\r\n# B\r\n\r\nlast\r\n",
+        ),
+    ]);
+    notes.index();
+    let context = |query: &str, n_lines| {
+        let response = notes.ask(&Query::new(query).with_context(n_lines).with_max_results(1));
+        assert_eq!(response.warnings, [""; 0], "{query}");
+        let context = response.results[0].context.clone().unwrap();
+        (context.before, context.after)
+    };
+    let around = |before: &str, after: &str| (before.to_owned(), after.to_owned());
+    // The entry is the heading and its text.
+    assert_eq!(
+        context("word5", 3),
+        around("\nword4 here\n", "\n# Part 6\n")
+    );
+    assert_eq!(context("word1", 2), around("", "\n# Part 2"));
+    assert_eq!(context("word9", 2).1, "");
+    assert_eq!(context("quartz", 2), around("", "\r\n# B\r"));
+    let plain = notes.ask(&Query::new("word5"));
+    assert!(plain.results.iter().all(|result| result.context.is_none()));
+    let json = serde_json::to_value(&plain).unwrap();
+    assert_eq!(json["results"][0].get("context"), None);
+}
+
+#[test]
+fn a_file_that_changed_since_it_was_indexed_is_not_shown_around_a_result() {
+    let notes = Notes::of(&[
+        ("notes/a.md", "# A\n\npump\n\n# B\n\nother\n"),
+        ("notes/b.md", "# A\n\npump\n\n# B\n\nother\n"),
+    ]);
+    notes.index();
+    notes.write("notes/a.md", "# New\n\n# A\n\npump\n\n# B\n\nother\n");
+    let ask = || notes.ask(&Query::new("pump").with_context(2));
+    let response = ask();
+    let of = |path: &str| {
+        let found = response.results.iter().find(|result| result.path == path);
+        found.unwrap().context.clone()
+    };
+    assert_eq!(of("notes/a.md"), None);
+    assert_eq!(of("notes/b.md").unwrap().after, "\n# B");
+    assert_eq!(
+        response.warnings,
+        ["context: `notes/a.md` changed since it was indexed; run `memory index`"]
+    );
+    notes.remove("notes/b.md");
+    let warnings = ask().warnings.join("\n");
+    assert!(
+        warnings.contains("there is no memory file `notes/b.md`"),
+        "{warnings}"
+    );
+    notes.index();
+    assert_eq!(ask().warnings, [""; 0]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_in_the_place_of_a_file_is_not_followed_for_context() {
+    let notes = Notes::of(&[
+        ("notes/a.md", "# A\n\npump\n\n# B\n\nother\n"),
+        ("secret.md", "# A\n\npump\n\n# B\n\nother\n"),
+    ]);
+    notes.index();
+    notes.remove("notes/a.md");
+    std::os::unix::fs::symlink(notes.path("secret.md"), notes.path("notes/a.md")).unwrap();
+    let response = notes.ask(&Query::new("pump").with_context(2));
+    assert_eq!(response.results[0].context, None);
+    assert!(
+        response.warnings[0].starts_with("context: "),
+        "{:?}",
+        response.warnings
+    );
+}
+
+#[test]
+fn context_takes_what_room_results_leave() {
+    let text = format!(
+        "{}# Two\n\npump\n\n{}",
+        "before\n".repeat(50),
+        "after\n".repeat(50)
+    );
+    let notes = Notes::of(&[("notes/a.md", &text)]).with("search.max_chars", 200);
+    notes.index();
+    let response = notes.ask(&Query::new("pump").with_context(40).with_max_results(1));
+    let result = &response.results[0];
+    let context = result.context.as_ref().unwrap();
+    let chars = |text: &str| text.chars().count();
+    assert!(chars(&result.snippet) + chars(&context.before) + chars(&context.after) <= 200);
+    // The nearest lines, on both sides, whole.
+    assert!(
+        context.before.ends_with("before") && context.before.len() > 50,
+        "{context:?}"
+    );
+    assert!(
+        response.warnings[0].contains("cut short for 1 of the results"),
+        "{:?}",
+        response.warnings
+    );
+}

@@ -1,0 +1,167 @@
+//! What happens before a search: a memory without an index gets one.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use futures::executor::block_on;
+use memory::{Memory, SyncReport, SyncRequest};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use crate::server::Log;
+use crate::tool::explained;
+
+/// How long a search waits for vectors once words are found. Clients give a call a minute or so, and words alone are an answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Files that could not be indexed and are named; the rest is counted.
+const MAX_NAMED: usize = 5;
+
+/// Keeps the index as fresh as a search needs it.
+pub(crate) struct Fresh {
+    memory: Arc<Memory>,
+    log: Log,
+    /// The build that runs, or the last one.
+    build: Mutex<Option<watch::Receiver<Build>>>,
+    /// Ends a build between two batches.
+    cancel: Arc<AtomicBool>,
+}
+
+impl std::fmt::Debug for Fresh {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fresh").finish_non_exhaustive()
+    }
+}
+
+/// What a search should say besides its answer.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct News {
+    pub(crate) degraded: Vec<String>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// How far a build is.
+#[derive(Debug, Clone)]
+enum Build {
+    Running,
+    Done(News),
+}
+
+impl Fresh {
+    pub(crate) fn new(memory: Arc<Memory>, log: Log) -> Self {
+        Self {
+            memory,
+            log,
+            build: Mutex::new(None),
+            cancel: Arc::new(AtomicBool::new(false)),
+        }
+    }
+
+    /// The one place that every search passes before it looks: builds the first index and waits for it.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future ends the waiting, not the build.
+    pub(crate) async fn before_search(&self) -> News {
+        // What else is wrong with the index the search says itself.
+        if !matches!(self.memory.is_indexed().await, Ok(false)) {
+            return News::default();
+        }
+        let mut build = self.building();
+        let mut patience = std::pin::pin!(sleep(PATIENCE));
+        let mut is_patient = true;
+        loop {
+            if let Build::Done(news) = &*build.borrow_and_update() {
+                return news.clone();
+            }
+            if !is_patient && matches!(self.memory.is_indexed().await, Ok(true)) {
+                return News::default();
+            }
+            tokio::select! {
+                changed = build.changed() => if changed.is_err() {
+                    let degraded = vec!["index: building it failed; run `memory index` to see why".to_owned()];
+                    return News { degraded, ..News::default() };
+                },
+                () = &mut patience, if is_patient => is_patient = false,
+            }
+        }
+    }
+
+    /// Ends a build that runs, and gives it a moment for that. What it wrote stays; the next one goes on from there.
+    pub(crate) async fn stop(&self, moment: Duration) {
+        self.cancel.store(true, Ordering::Relaxed);
+        let build = self.lock().clone();
+        if let Some(mut build) = build {
+            let done = build.wait_for(|build| matches!(build, Build::Done(_)));
+            // What is not done by then is left to the next process, as after any other death.
+            drop(timeout(moment, done).await);
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<watch::Receiver<Build>>> {
+        self.build.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the build that runs, and begins one if none does.
+    fn building(&self) -> watch::Receiver<Build> {
+        let mut build = self.lock();
+        if let Some(running) = &*build
+            && running.has_changed().is_ok()
+            && matches!(*running.borrow(), Build::Running)
+        {
+            return running.clone();
+        }
+        let (sender, receiver) = watch::channel(Build::Running);
+        let request = SyncRequest {
+            cancel: Arc::clone(&self.cancel),
+            progress: Some({
+                let sender = sender.clone();
+                // Wakes who waits, to look whether words can be found by now.
+                Arc::new(move |_| sender.send_modify(|_| {}))
+            }),
+            ..SyncRequest::default()
+        };
+        let (memory, log) = (Arc::clone(&self.memory), Arc::clone(&self.log));
+        log("no index yet; building it");
+        let spawned = thread::Builder::new()
+            .name("memory-mcp-index".to_owned())
+            .spawn(move || {
+                let news = match block_on(memory.sync(&request)) {
+                    Ok(report) => of_report(&report),
+                    Err(err) => News {
+                        degraded: vec![format!("index: {}", explained(&err))],
+                        ..News::default()
+                    },
+                };
+                for line in news.degraded.iter().chain(&news.warnings) {
+                    log(line);
+                }
+                // The request holds another sender, so this has to be said.
+                sender.send_replace(Build::Done(news));
+            });
+        // Without a thread both senders are gone, which is how a build ends that failed.
+        drop(spawned);
+        build.insert(receiver).clone()
+    }
+}
+
+fn of_report(report: &SyncReport) -> News {
+    let failed = report.failed.iter().take(MAX_NAMED);
+    let failed = failed.map(|failure| format!("{}: {}", failure.path, failure.reason));
+    let mut warnings: Vec<String> = report.warnings.iter().cloned().chain(failed).collect();
+    if let Some(n) = report
+        .failed
+        .len()
+        .checked_sub(MAX_NAMED)
+        .filter(|n| *n > 0)
+    {
+        warnings.push(format!(
+            "{n} more files could not be indexed; `memory index` names them"
+        ));
+    }
+    News {
+        degraded: Vec::new(),
+        warnings,
+    }
+}
