@@ -94,9 +94,9 @@ fn print_result(result: &SearchResult, output: Output) -> Result<(), Failure> {
         output.data(format_args!("  {FAINT}{headings}{FAINT:#}"))?;
     }
     let around = |text: fn(&Around) -> &String| -> Result<(), Failure> {
-        let lines = result.context.as_ref().map_or("", |context| text(context));
+        let text = result.context.as_ref().map_or("", |context| text(context));
+        let mut lines = text.split('\n').skip(usize::from(text.is_empty()));
         lines
-            .lines()
             .try_for_each(|line| output.data(format_args!("  {FAINT}{}{FAINT:#}", printable(line))))
     };
     around(|context| &context.before)?;

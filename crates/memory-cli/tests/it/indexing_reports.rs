@@ -202,3 +202,15 @@ fn ignored_folders_are_not_walked_and_few_handles_are_enough() {
     let run = with_few_handles("search anchor").exits(0);
     assert!(run.stdout.contains("down/c.md"), "{}", run.stdout);
 }
+
+#[test]
+fn a_note_that_may_not_be_read_is_told_as_such() {
+    // PS-06 of `memory-mcp/src/tests/interface-reports.json`.
+    let program = Program::of(&[("memory/a.md", "pump"), ("memory/closed/x.md", "pump")]);
+    let guest = Guest::of(&program);
+    allow(&program.path("memory/closed"), 0o000);
+    let run = guest.run(&["get", "memory/closed/x.md"]).exits(1);
+    assert!(run.stderr.contains("ermission denied"), "{}", run.stderr);
+    assert_eq!(guest.run(&["get", "memory/a.md"]).exits(0).stdout, "pump\n");
+    allow(&program.path("memory/closed"), 0o755);
+}

@@ -344,9 +344,23 @@ fn context_shows_the_lines_around_a_result() {
         "memory/a.md",
         "# One\n\nfirst\n\n# Two\n\npump\n\n# Three\n\nlast\n",
     )]);
-    let run = program.run(&["search", "pump", "--context", "1"]).exits(0);
+    let run = program.run(&["search", "pump", "--context", "3"]).exits(0);
     let lines: Vec<&str> = run.stdout.lines().skip(1).collect();
-    assert_eq!(lines, ["  Two", "  ", "  pump", "  "]);
+    assert_eq!(
+        lines,
+        [
+            "  Two",
+            "  ",
+            "  first",
+            "  ",
+            "  # Two",
+            "  ",
+            "  pump",
+            "  ",
+            "  # Three",
+            "  "
+        ]
+    );
     let json = program
         .run(&["search", "pump", "--context=3", "--json"])
         .exits(0)

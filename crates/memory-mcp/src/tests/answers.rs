@@ -197,7 +197,9 @@ fn an_answer_is_bounded_and_counts_what_is_left_out() {
         .iter()
         .map(|(path, text)| (&**path, &**text))
         .collect();
-    let notes = Notes::of(&files).with("search.max_chars", 2_000);
+    let notes = Notes::of(&files)
+        .with("search.max_chars", 2_000)
+        .with("search.snippet_chars", 300);
     with_server(&notes, async |session| {
         let arguments = json!({"query": "pump", "max_results": 10, "context": 5});
         let result = session.call("memory_search", arguments).await.unwrap();
@@ -219,7 +221,7 @@ fn an_answer_is_bounded_and_counts_what_is_left_out() {
             10
         );
         for hit in hits {
-            assert!(hit["snippet"].as_str().unwrap().contains('…'));
+            assert!(hit["snippet"].as_str().unwrap().contains('…'), "{hit}");
             read_back(session, hit).await;
         }
     });

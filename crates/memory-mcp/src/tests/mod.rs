@@ -1,6 +1,7 @@
 mod answers;
 mod calls;
 mod params;
+mod reports;
 mod schema;
 
 use std::fs;
@@ -61,6 +62,7 @@ impl Notes {
     pub(crate) fn open(&self) -> Memory {
         let app = App::with_default_plugins()
             .unwrap()
+            .with_cache_dir(self.path("cache"))
             .with_clock(Arc::new(FixedClock::new(NOW)));
         let sources = Sources {
             flags: self.flags.clone(),

@@ -465,7 +465,7 @@ fn a_link_in_the_place_of_a_file_is_not_followed_for_context() {
 #[test]
 fn context_takes_what_room_results_leave() {
     let text = format!(
-        "{}# Two\n\npump\n\n{}",
+        "{}\n# Two\n\npump\n\n# Three\n\n{}",
         "before\n".repeat(50),
         "after\n".repeat(50)
     );
@@ -478,7 +478,8 @@ fn context_takes_what_room_results_leave() {
     assert!(chars(&result.snippet) + chars(&context.before) + chars(&context.after) <= 200);
     // The nearest lines, on both sides, whole.
     assert!(
-        context.before.ends_with("before") && context.before.len() > 50,
+        context.before.ends_with("before\nbefore\n")
+            && context.after.starts_with("\n# Three\n\nafter"),
         "{context:?}"
     );
     assert!(
