@@ -13,8 +13,24 @@ use tokio::time::{sleep, timeout};
 use crate::server::Log;
 use crate::tool::explained;
 
-/// How long a search waits for vectors once words are found. Clients give a call a minute or so, and words alone are an answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a search waits for a first index. Clients give a call a minute or so, and hide from the model why it failed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// After this long, words are enough for an answer, as soon as they are found.
+    pub(crate) for_vectors: Duration,
+    /// After this long, the answer is that there is none yet.
+    pub(crate) at_all: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            for_vectors: Duration::from_secs(10),
+            at_all: Duration::from_secs(45),
+        }
+    }
+}
+
 /// Files that could not be indexed and are named; the rest is counted.
 const MAX_NAMED: usize = 5;
 
@@ -22,6 +38,7 @@ const MAX_NAMED: usize = 5;
 pub(crate) struct Fresh {
     memory: Arc<Memory>,
     log: Log,
+    patience: Patience,
     /// The build that runs, or the last one.
     build: Mutex<Option<watch::Receiver<Build>>>,
     /// Ends a build between two batches.
@@ -41,6 +58,15 @@ pub(crate) struct News {
     pub(crate) warnings: Vec<String>,
 }
 
+impl News {
+    fn degraded(line: String) -> Self {
+        Self {
+            degraded: vec![line],
+            warnings: Vec::new(),
+        }
+    }
+}
+
 /// How far a build is.
 #[derive(Debug, Clone)]
 enum Build {
@@ -49,10 +75,11 @@ enum Build {
 }
 
 impl Fresh {
-    pub(crate) fn new(memory: Arc<Memory>, log: Log) -> Self {
+    pub(crate) fn new(memory: Arc<Memory>, log: Log, patience: Patience) -> Self {
         Self {
             memory,
             log,
+            patience,
             build: Mutex::new(None),
             cancel: Arc::new(AtomicBool::new(false)),
         }
@@ -68,8 +95,15 @@ impl Fresh {
         if !matches!(self.memory.is_indexed().await, Ok(false)) {
             return News::default();
         }
-        let mut build = self.building();
-        let mut patience = std::pin::pin!(sleep(PATIENCE));
+        let waited = timeout(self.patience.at_all, self.wait(self.building())).await;
+        waited.unwrap_or_else(|_| {
+            News::degraded("index: it is still being built; ask again in a moment".to_owned())
+        })
+    }
+
+    /// Waits until a build is done, or has been at it for long enough to answer with what can be found by now.
+    async fn wait(&self, mut build: watch::Receiver<Build>) -> News {
+        let mut patience = std::pin::pin!(sleep(self.patience.for_vectors));
         let mut is_patient = true;
         loop {
             if let Build::Done(news) = &*build.borrow_and_update() {
@@ -80,8 +114,7 @@ impl Fresh {
             }
             tokio::select! {
                 changed = build.changed() => if changed.is_err() {
-                    let degraded = vec!["index: building it failed; run `memory index` to see why".to_owned()];
-                    return News { degraded, ..News::default() };
+                    return News::degraded("index: building it failed; run `memory index` to see why".to_owned());
                 },
                 () = &mut patience, if is_patient => is_patient = false,
             }
@@ -129,10 +162,7 @@ impl Fresh {
             .spawn(move || {
                 let news = match block_on(memory.sync(&request)) {
                     Ok(report) => of_report(&report),
-                    Err(err) => News {
-                        degraded: vec![format!("index: {}", explained(&err))],
-                        ..News::default()
-                    },
+                    Err(err) => News::degraded(format!("index: {}", explained(&err))),
                 };
                 for line in news.degraded.iter().chain(&news.warnings) {
                     log(line);

@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use crate::fresh::Fresh;
+use crate::fresh::{Fresh, Patience};
 use crate::params::Arguments;
 use crate::tool::{Desk, Tool, explained};
 use crate::tools::{ALL, INSTRUCTIONS};
@@ -41,7 +41,7 @@ impl Server {
         let memory = Arc::new(memory);
         Self {
             desk: Arc::new(Desk {
-                fresh: Fresh::new(Arc::clone(&memory), log),
+                fresh: Fresh::new(Arc::clone(&memory), log, Patience::default()),
                 memory,
             }),
             tools,

@@ -1,5 +1,6 @@
 mod answers;
 mod calls;
+mod fresh;
 mod params;
 mod reports;
 mod schema;
