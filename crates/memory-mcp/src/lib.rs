@@ -24,7 +24,7 @@
 //!
 //! One thread reads and writes messages. Each call has a thread of its own while it runs, at most
 //! `server::MAX_CALLS` of them, since reading files blocks and a search computes; a call that is cancelled is dropped where it
-//! waits. The first index is built on a thread of its own as well ([`fresh`]).
+//! waits. The first index is built on a thread of its own as well (`fresh`).
 #![warn(missing_docs)]
 
 mod fresh;
