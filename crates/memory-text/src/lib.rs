@@ -13,21 +13,25 @@
 #![warn(missing_docs)]
 mod analysis;
 mod cjk;
+pub mod cut;
 mod date;
 mod estimate;
 mod language;
+pub mod line;
 mod normalise;
 mod query;
 mod script;
 mod segment;
 mod snippet;
 mod stem;
+mod timestamp;
 mod token_set;
 
 pub use analysis::{ANALYSIS_VERSION, Form, Token, analyze};
 pub use estimate::estimate_tokens;
 pub use query::{Clause, Query, Term};
 pub use snippet::snippet;
+pub use timestamp::parse_timestamp;
 pub use token_set::TokenSet;
 
 #[cfg(test)]

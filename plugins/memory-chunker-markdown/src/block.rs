@@ -6,10 +6,11 @@
 
 use std::ops::Range;
 
-use crate::line::{Line, lines, slice};
+use memory_text::line::{Line, lines, slice};
+
 use crate::syntax::{
-    COMMENT_END, Fence, HtmlEnd, atx_heading, delimiter_row, html_start, is_rule, list_marker,
-    setext_title, setext_underline, table_columns,
+    COMMENT_END, Fence, HtmlEnd, atx_heading, delimiter_row, html_start, indent, is_rule,
+    list_marker, setext_title, setext_underline, table_columns,
 };
 
 /// What a block is, as far as cutting asks.
@@ -136,7 +137,7 @@ impl<'a> Scanner<'a> {
         let Some(mut open) = self.open.take() else {
             return line.is_blank();
         };
-        let (columns, content) = line.indent();
+        let (columns, content) = indent(line.text, 0);
         let (keep_open, belongs) = match &mut open.state {
             State::Paragraph { last } => {
                 let last = std::mem::replace(last, line);
@@ -203,7 +204,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn continue_paragraph(&mut self, span: Range<usize>, last: Line<'a>, line: Line<'a>) -> bool {
-        let (columns, content) = line.indent();
+        let (columns, content) = indent(line.text, 0);
         let shallow = columns < 4;
         if let Some(level) = setext_underline(content).filter(|_| shallow)
             && let Some(title) = setext_title(slice(self.text, span.clone()))
@@ -237,7 +238,7 @@ impl<'a> Scanner<'a> {
         if line.is_blank() {
             return;
         }
-        let (columns, content) = line.indent();
+        let (columns, content) = indent(line.text, 0);
         let span = line.start..line.end();
         let state = if columns >= 4 {
             State::Indented
@@ -301,7 +302,7 @@ impl<'a> Scanner<'a> {
 
 /// Returns whether a line without its container's prefix goes on with the paragraph inside ("laziness" in CommonMark).
 fn is_lazy(inner: &Inner, line: Line<'_>) -> bool {
-    let (columns, content) = line.indent();
+    let (columns, content) = indent(line.text, 0);
     inner.in_paragraph && !line.is_blank() && (columns >= 4 || !begins_block(content))
 }
 

@@ -1,12 +1,12 @@
 use std::ops::Range;
 
 use memory_api::{Chunked, Chunker, Document, DraftEntry, Fingerprint, Identity, Result};
+use memory_text::cut::{Cutter, Piece};
+use memory_text::line::{BYTE_ORDER_MARK, is_visible, lines, slice};
 
 use crate::block::{Block, Kind, blocks};
 use crate::config::{Config, Split};
-use crate::cut::{Cutter, Piece};
 use crate::front_matter::FrontMatter;
-use crate::line::{BYTE_ORDER_MARK, lines, slice};
 use crate::syntax::is_speaker;
 
 /// Raised whenever a document may be cut in another way than before, which includes a change of the token estimate. Not for what
@@ -286,14 +286,7 @@ impl Builder<'_> {
 
     /// Returns whether there is anything to read. A chunk of marks that nobody sees would find nothing.
     fn is_visible(&self, piece: &Piece) -> bool {
-        let is_mark = |ch: char| {
-            ch.is_whitespace()
-                || ch.is_control()
-                || matches!(ch, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | BYTE_ORDER_MARK)
-        };
-        !slice(self.cutter.text, piece.span.clone())
-            .chars()
-            .all(is_mark)
+        is_visible(slice(self.cutter.text, piece.span.clone()))
     }
 
     fn add(&mut self, heading: Option<Range<usize>>, pieces: &[Piece]) {

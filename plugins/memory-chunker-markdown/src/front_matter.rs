@@ -3,13 +3,11 @@
 use std::fmt;
 use std::ops::Range;
 
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
 use memory_api::{DocumentMeta, Timestamp, Warning};
+use memory_text::line::{lines, slice};
+use memory_text::parse_timestamp;
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::{DuplicateKeyPolicy, Options, Spanned};
-
-use crate::line::{lines, slice};
 
 /// Longer front matter is taken for text.
 const MAX_BYTES: usize = 64 * 1024;
@@ -203,33 +201,13 @@ fn read_time(
         Value::Text(text) | Value::Other(text) => text.as_str(),
         Value::List(_) | Value::Mapping => "",
     };
-    let time = parse_time(text.trim());
+    let time = parse_timestamp(text.trim());
     if time.is_none() {
         let message =
             format!("front matter key `{key}` is left out: it is no date such as `2026-05-01`");
         warnings.push(Warning::new(Some(line), message));
     }
     time
-}
-
-/// Reads a date or a date and time; without a zone it is UTC, without a time midnight.
-fn parse_time(text: &str) -> Option<Timestamp> {
-    // YAML's own timestamps may have a space before the offset.
-    let compact = text
-        .replace(" +", "+")
-        .replace(" -", "-")
-        .replace(" Z", "Z");
-    let time = if let Ok(time) = compact.parse::<jiff::Timestamp>() {
-        time
-    } else if text.contains('[') {
-        // A zone's name alone would need the zone database of the machine.
-        return None;
-    } else {
-        // Not parseable as a civil time either is the caller's `None`.
-        let civil: DateTime = text.parse().ok()?;
-        civil.to_zoned(TimeZone::UTC).ok()?.timestamp()
-    };
-    Some(Timestamp(time.as_millisecond()))
 }
 
 fn read_tags(field: Option<(u32, Value)>, warnings: &mut Vec<Warning>) -> Vec<String> {

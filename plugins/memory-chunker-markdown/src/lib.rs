@@ -3,9 +3,7 @@
 mod block;
 mod chunker;
 mod config;
-mod cut;
 mod front_matter;
-mod line;
 mod syntax;
 
 pub use chunker::MarkdownChunker;

@@ -2,8 +2,6 @@
 //!
 //! Every function looks at its line once, so that a line of a megabyte costs no more than a megabyte of lines.
 
-use crate::line::indent;
-
 /// Longer headings are text: somebody forgot a blank line, and every entry below would carry it in its heading path.
 const MAX_HEADING_BYTES: usize = 512;
 
@@ -104,6 +102,19 @@ impl Fence {
         let rest = text.trim_start_matches(self.mark);
         text.len() - rest.len() >= self.len && rest.trim_start().is_empty()
     }
+}
+
+/// Returns the columns up to the first character that is no space or tab, counted from `column`, and what follows.
+pub(crate) fn indent(text: &str, column: usize) -> (usize, &str) {
+    let mut end = column;
+    for (idx, byte) in text.bytes().enumerate() {
+        match byte {
+            b' ' => end += 1,
+            b'\t' => end += 4 - end % 4,
+            _ => return (end - column, text.get(idx..).unwrap_or_default()),
+        }
+    }
+    (end - column, "")
 }
 
 /// Reads `## Heading ##` into its level and text.

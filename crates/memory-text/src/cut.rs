@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use memory_text::estimate_tokens;
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::estimate_tokens;
 use crate::line::{is_blank, lines, slice, trim};
 
 /// A kind of border, strongest first.
@@ -128,17 +128,18 @@ fn words(text: &str) -> Vec<usize> {
 
 /// A block on its way to become an entry, a part of one, or several.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Piece {
-    pub(crate) span: Range<usize>,
+pub struct Piece {
+    /// Where it stands.
+    pub span: Range<usize>,
     /// Where its list items or chat turns begin, but for the first one.
-    pub(crate) parts: Vec<usize>,
+    pub parts: Vec<usize>,
     /// Whether it has sentences; code and tables have lines only.
-    pub(crate) prose: bool,
+    pub prose: bool,
 }
 
 impl Piece {
     /// Creates a piece without sentences and parts.
-    pub(crate) fn verbatim(span: Range<usize>) -> Self {
+    pub fn verbatim(span: Range<usize>) -> Self {
         Self {
             span,
             ..Self::default()
@@ -159,26 +160,29 @@ struct Atom {
 
 /// What cutting a run of pieces gives.
 #[derive(Debug, Default)]
-pub(crate) struct Cut {
+pub struct Cut {
     /// The spans of the entries.
-    pub(crate) entries: Vec<Range<usize>>,
+    pub entries: Vec<Range<usize>>,
     /// Whether the lead stands in no entry, since it did not fit together with the first text.
-    pub(crate) lead_left_out: bool,
+    pub lead_left_out: bool,
     /// What would have been an entry without text: a byte order mark, alone between text that fills entries.
-    pub(crate) blank: Vec<Range<usize>>,
+    pub blank: Vec<Range<usize>>,
 }
 
 /// Cuts text to size.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Cutter<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) max_tokens: usize,
-    pub(crate) overlap_tokens: usize,
+pub struct Cutter<'a> {
+    /// The text that all spans are of.
+    pub text: &'a str,
+    /// How large an entry may be, by [`estimate_tokens`].
+    pub max_tokens: usize,
+    /// How much of an entry's end the next one may repeat; below `max_tokens`.
+    pub overlap_tokens: usize,
 }
 
 impl Cutter<'_> {
     /// Cuts pieces that follow each other. A `lead`, which is a heading, belongs to the first entry and is never one alone.
-    pub(crate) fn cut(&self, lead: Option<&Range<usize>>, pieces: &[Piece]) -> Cut {
+    pub fn cut(&self, lead: Option<&Range<usize>>, pieces: &[Piece]) -> Cut {
         let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else {
             return Cut::default();
         };
