@@ -2,10 +2,12 @@
 
 mod documents;
 mod markdown;
+mod transcript;
 
 use std::ops::Range;
 
 use memory_api::{Chunked, Chunker, Document};
+use proptest::prelude::prop_oneof;
 
 use crate::failure::ensure;
 use crate::{Failure, Outcome, Scenario, Subject, random};
@@ -37,6 +39,10 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario::new(
         "chunker::empty_document_has_no_entries",
         empty_document_has_no_entries,
+    ),
+    Scenario::new(
+        "chunker::grown_document_has_the_same_entries",
+        grown_document_has_the_same_entries,
     ),
 ];
 
@@ -79,7 +85,7 @@ fn check_text(
     Ok(n_accepted)
 }
 
-/// Checks a property over the built-in documents and over random Markdown.
+/// Checks a property over the built-in documents, and over random Markdown and transcripts.
 fn every_document(
     subject: &Subject,
     check: impl Fn(&Document<'_>, &Chunked) -> Outcome,
@@ -95,7 +101,8 @@ fn every_document(
         n_accepted > 0,
         "the chunker accepts none of the documents: name one by `Fixture::with_document`"
     );
-    random::for_all(subject, &markdown::document(), |text| {
+    let random = prop_oneof![markdown::document(), transcript::document()];
+    random::for_all(subject, &random, |text| {
         check_text(subject, &*chunker, &text, &check).map(drop)
     })
 }
@@ -112,7 +119,8 @@ pub fn check_chunked(document: &Document<'_>, chunked: &Chunked) -> Outcome {
     no_entry_is_blank(document, chunked)?;
     no_character_is_torn(document, chunked)?;
     body_text_is_covered(document, chunked)?;
-    excluded_text_is_in_no_entry(document, chunked)
+    excluded_text_is_in_no_entry(document, chunked)?;
+    resume_is_a_border(document, chunked)
 }
 
 /// Checks that a range lies in the text, on character borders, and holds something.
@@ -252,6 +260,119 @@ fn empty_document_has_no_entries(subject: &Subject) -> Outcome {
         })?;
     }
     Ok(())
+}
+
+fn resume_is_a_border(document: &Document<'_>, chunked: &Chunked) -> Outcome {
+    let Some(resume) = chunked.resume else {
+        return Ok(());
+    };
+    ensure!(
+        document.text.is_char_boundary(resume),
+        "the text of {} bytes has no border at {resume}, from where it is to go on",
+        document.text.len()
+    );
+    let reaching = chunked
+        .entries
+        .iter()
+        .find(|entry| entry.span.start < resume && resume < entry.span.end);
+    if let Some(entry) = reaching {
+        return Err(Failure::new(format!(
+            "the entry of {:?} reaches beyond {resume}, from where the text is to go on",
+            entry.span
+        )));
+    }
+    Ok(())
+}
+
+fn grown_document_has_the_same_entries(subject: &Subject) -> Outcome {
+    let home = subject.home()?;
+    let chunker = subject.run(home.open_chunker())?;
+    every_document(subject, |document, whole| {
+        resume_is_a_border(document, whole)?;
+        goes_on(&*chunker, document, whole, whole)?;
+        for len in earlier_lengths(document.text) {
+            let mut earlier = *document;
+            earlier.text = document.text.get(..len).unwrap_or_default();
+            if chunker.accepts(&earlier) {
+                let before = chunker.chunk(&earlier)?;
+                resume_is_a_border(&earlier, &before)?;
+                goes_on(&*chunker, document, whole, &before)
+                    .map_err(|failure| failure.within(format!("after {len} bytes")))?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Checks that what was cut of the earlier document and what the rest gives are the whole.
+fn goes_on(
+    chunker: &dyn Chunker,
+    document: &Document<'_>,
+    whole: &Chunked,
+    before: &Chunked,
+) -> Outcome {
+    let Some(resume) = before.resume else {
+        return Ok(());
+    };
+    let rest = document.text.get(resume..).unwrap_or_default();
+    let head = Document::head_of(document.text);
+    let after = chunker.chunk(&Document::continued(
+        document.source,
+        document.path,
+        head,
+        rest,
+    ))?;
+    ensure!(
+        after.meta == whole.meta,
+        "the part from {resume} on says {:?} of the document, and the whole {:?}",
+        after.meta,
+        whole.meta
+    );
+    let stay = before
+        .entries
+        .iter()
+        .filter(|entry| entry.span.start < resume)
+        .cloned();
+    let follow = after.entries.into_iter().map(|mut entry| {
+        entry.span = entry.span.start + resume..entry.span.end + resume;
+        entry
+    });
+    let mut pieces = stay.chain(follow);
+    for entry in &whole.entries {
+        let piece = pieces.next();
+        ensure!(
+            piece.as_ref() == Some(entry),
+            "cut in two at {resume} it has {piece:?}, as a whole {entry:?}"
+        );
+    }
+    let more = pieces.next();
+    ensure!(
+        more.is_none(),
+        "cut in two at {resume} it has {more:?}, as a whole nothing more"
+    );
+    Ok(())
+}
+
+/// Returns how long a growing file may have been before: up to the ends of lines, and to the middle of the lines behind.
+fn earlier_lengths(text: &str) -> Vec<usize> {
+    const MAX_BYTES: usize = 64 * 1024;
+    let n_places = if text.len() > MAX_BYTES { 1 } else { 6 };
+    let ends: Vec<usize> = text
+        .match_indices('\n')
+        .map(|(idx, _)| idx + 1)
+        .filter(|end| *end < text.len())
+        .collect();
+    let mut lengths = Vec::new();
+    for end in ends.iter().step_by(ends.len() / n_places + 1) {
+        let line = text.get(*end..).unwrap_or_default();
+        let len = line.find('\n').unwrap_or(line.len());
+        let mut middle = end + len / 2;
+        while !text.is_char_boundary(middle) {
+            middle -= 1;
+        }
+        lengths.extend([*end, middle]);
+    }
+    lengths
 }
 
 /// Shows the beginning of a text on one line.

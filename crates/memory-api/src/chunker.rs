@@ -11,14 +11,51 @@ pub struct Document<'a> {
     pub source: &'a str,
     /// The path relative to the workspace, with `/`.
     pub path: &'a str,
-    /// The whole text. Line ends are kept as they are; bytes that are not UTF-8 stand as U+FFFD; a byte order mark is kept.
+    /// The text to cut: the whole file, or its later part. Line ends are kept as they are; bytes that are not UTF-8 stand as
+    /// U+FFFD; a byte order mark is kept.
     pub text: &'a str,
+    /// The beginning of the file whose later part `text` is, as [`Document::head_of`] gives it for the whole file; `None` where
+    /// `text` is the whole file. It says what `text` is part of (a format, a title), and no entry stands for it.
+    pub head: Option<&'a str>,
 }
 
 impl<'a> Document<'a> {
-    /// Creates a document.
+    /// How much of a file's beginning [`head`](Document::head) holds at most, in bytes.
+    pub const MAX_HEAD_BYTES: usize = 64 * 1024;
+
+    /// Creates a document from a whole file.
     pub fn new(source: &'a str, path: &'a str, text: &'a str) -> Self {
-        Self { source, path, text }
+        Self {
+            source,
+            path,
+            text,
+            head: None,
+        }
+    }
+
+    /// Creates a document from the part of a file that has to be cut again since it grew, from [`Chunked::resume`] on.
+    pub fn continued(source: &'a str, path: &'a str, head: &'a str, text: &'a str) -> Self {
+        Self {
+            head: Some(head),
+            ..Self::new(source, path, text)
+        }
+    }
+
+    /// Returns the first lines of a file: those that have an end (`\n`) and fit into
+    /// [`MAX_HEAD_BYTES`](Document::MAX_HEAD_BYTES) together.
+    pub fn head_of(file: &str) -> &str {
+        let mut len = file.len().min(Self::MAX_HEAD_BYTES);
+        while !file.is_char_boundary(len) {
+            len -= 1;
+        }
+        let beginning = file.get(..len).unwrap_or_default();
+        let end = beginning.rfind('\n').map_or(0, |line_end| line_end + 1);
+        beginning.get(..end).unwrap_or_default()
+    }
+
+    /// Returns the first lines of the file, whether `text` is all of it or not: the same for both.
+    pub fn beginning(&self) -> &'a str {
+        self.head.unwrap_or_else(|| Self::head_of(self.text))
     }
 }
 
@@ -119,8 +156,11 @@ pub struct Chunked {
     pub entries: Vec<DraftEntry>,
     /// Bytes left out on purpose: front matter, a heading with no text of its own, tool noise. Ordered, not overlapping.
     pub excluded: Vec<Range<usize>>,
-    /// What a person should know.
+    /// What a person should know; lines are those of [`Document::text`].
     pub warnings: Vec<Warning>,
+    /// The byte of [`Document::text`] from which the file has to be given again once it has grown: nothing before it will ever
+    /// be cut otherwise, whatever is appended. An unfinished line is behind it. `None`: only the whole file can be cut.
+    pub resume: Option<usize>,
 }
 
 /// Cuts documents into entries.
@@ -142,6 +182,9 @@ pub struct Chunked {
 /// 7. Any text ends in reasonable time and is no error: one word of a megabyte, emoji, CRLF, right-to-left, control characters.
 ///    \[`chunker::hostile_text_is_no_error`\]
 /// 8. A document without text gives no entries. \[`chunker::empty_document_has_no_entries`\]
+/// 9. A file that grew may be cut in two: the entries before the [`resume`](Chunked::resume) of what it was stay, none reaches
+///    beyond it, and the rest, given as [`Document::continued`], has those entries that the whole file has from there on.
+///    \[`chunker::grown_document_has_the_same_entries`\]
 pub trait Chunker: Identity + fmt::Debug + Send + Sync {
     /// Returns whether this chunker is the right one for the document; looks at path, source and the beginning of the text.
     fn accepts(&self, document: &Document<'_>) -> bool;

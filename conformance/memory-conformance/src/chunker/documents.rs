@@ -1,5 +1,7 @@
 //! The documents every chunker has to cut.
 
+use super::transcript;
+
 /// Documents without text.
 pub(super) const BLANK: &[&str] = &[
     "",
@@ -10,7 +12,7 @@ pub(super) const BLANK: &[&str] = &[
     "\u{feff}\r\n",
 ];
 
-/// Ordinary and hostile documents that fit on a page; among them those of the field reports CH-05, CH-06, CH-07, CH-09 and SW-14.
+/// Ordinary and hostile documents that fit on a page; among them those of the field reports CH-05, CH-06, CH-07 and CH-09.
 const SHORT: &[(&str, &str)] = &[
     ("english note", ENGLISH),
     ("chinese note", CHINESE),
@@ -95,11 +97,6 @@ const SHORT: &[(&str, &str)] = &[
     ),
     ("replacement characters", "bad \u{fffd}\u{fffd} bytes\n"),
     ("last code points", "\u{10ffff}\u{fffe}\u{ffff}\u{e000}\n"),
-    ("transcript", TRANSCRIPT),
-    (
-        "half a transcript",
-        "{\"role\":\"user\",\"content\":\"hi\"}\n{\"role\":\"assistant\",\"con",
-    ),
 ];
 
 const ENGLISH: &str = "\
@@ -134,18 +131,14 @@ const MIXED: &str = "\
 用 Rust 写的 memory 框架，版本 v0.1。Łódź harbour, Straße 5, Привет, ไทยไม่มีช่องว่าง, 東京タワー。
 ";
 
-const TRANSCRIPT: &str = "\
-{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"first\u{2028}second wharf\"}]}}
-{\"type\":\"message\",\"message\":{\"role\":\"assistant\",\"content\":\"answer with \\\"quotes\\\" and \\ud83c\\udf38\"}}
-
-not json at all
-";
-
 /// Returns every document with its name.
 pub(super) fn all() -> impl Iterator<Item = (&'static str, String)> {
-    let short = SHORT.iter().map(|(name, text)| (*name, (*text).to_owned()));
+    let short = SHORT
+        .iter()
+        .chain(transcript::SHORT)
+        .map(|(name, text)| (*name, (*text).to_owned()));
     let blank = BLANK.iter().map(|text| ("blank", (*text).to_owned()));
-    short.chain(blank).chain(long())
+    short.chain(blank).chain(long()).chain(transcript::long())
 }
 
 /// Documents that a careless chunker cuts in the middle of a character or never gets done with (CH-03, CH-04, CH-10, CU-09).

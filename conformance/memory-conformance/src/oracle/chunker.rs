@@ -39,6 +39,8 @@ impl Chunker for OracleChunker {
                 chunked.entries.push(DraftEntry::new(text, span));
             }
         }
+        // What is appended may belong to the last paragraph.
+        chunked.resume = Some(chunked.entries.last().map_or(0, |last| last.span.start));
         Ok(chunked)
     }
 }

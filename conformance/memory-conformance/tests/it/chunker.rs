@@ -65,6 +65,7 @@ impl Chunker for Broken {
             entries,
             excluded,
             warnings,
+            resume,
             ..
         } = &mut chunked;
         match self.fault.as_str() {
@@ -123,6 +124,31 @@ impl Chunker for Broken {
                 return Err(Error::new(ErrorKind::InvalidInput, "control character"));
             }
             "panics_at_crlf" => assert!(!document.text.contains("\r\n"), "carriage return"),
+            "names_the_beginning" | "forgets_the_beginning" => {
+                let beginning = if self.fault == "names_the_beginning" {
+                    document.beginning()
+                } else {
+                    Document::head_of(document.text)
+                };
+                let first = beginning.lines().next().unwrap_or_default();
+                for entry in entries {
+                    entry.tags.push(first.to_owned());
+                }
+            }
+            "goes_on_behind_everything" => *resume = Some(document.text.len()),
+            "goes_on_beyond" => *resume = Some(document.text.len() + 1),
+            "goes_on_inside" => {
+                *resume = entries
+                    .last()
+                    .map(|last| last.span.end)
+                    .filter(|end| *end > 1);
+                if let Some(end) = resume {
+                    *end -= 1;
+                    while !document.text.is_char_boundary(*end) {
+                        *end -= 1;
+                    }
+                }
+            }
             "an_entry_for_nothing" if entries.is_empty() => {
                 entries.push(DraftEntry::new("(empty)", 0..0));
             }
@@ -201,6 +227,26 @@ const FAULTS: &[(&str, &str, &str)] = &[
         "has 1 entries",
     ),
     (
+        "forgets_the_beginning",
+        "chunker::grown_document_has_the_same_entries",
+        "as a whole",
+    ),
+    (
+        "goes_on_behind_everything",
+        "chunker::grown_document_has_the_same_entries",
+        "as a whole",
+    ),
+    (
+        "goes_on_beyond",
+        "chunker::grown_document_has_the_same_entries",
+        "has no border at",
+    ),
+    (
+        "goes_on_inside",
+        "chunker::grown_document_has_the_same_entries",
+        "reaches beyond",
+    ),
+    (
         "accepts_nothing",
         "chunker::hostile_text_is_no_error",
         "Fixture::with_document",
@@ -210,6 +256,7 @@ const FAULTS: &[(&str, &str, &str)] = &[
 #[test]
 fn honest_chunker_passes() {
     check_honest(&PLUGIN, "");
+    check_honest(&PLUGIN, "names_the_beginning");
 }
 
 #[test]

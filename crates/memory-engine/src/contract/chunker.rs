@@ -33,6 +33,18 @@ impl ContractChunker {
             }
             start = entry.span.start;
         }
+        if let Some(resume) = chunked.resume {
+            if !document.text.is_char_boundary(resume) {
+                return broken("the place to go on from is none of the text");
+            }
+            let mut before = chunked
+                .entries
+                .iter()
+                .take_while(|entry| entry.span.start < resume);
+            if before.any(|entry| entry.span.end > resume) {
+                return broken("an entry reaches beyond the place to go on from");
+            }
+        }
         Ok(())
     }
 }

@@ -225,7 +225,7 @@ fn a_capability_that_was_not_declared_is_refused() {
 
 /// A test double: cuts as it was told to.
 #[derive(Debug)]
-struct Cutter(Vec<DraftEntry>);
+struct Cutter(Vec<DraftEntry>, Option<usize>);
 
 impl Identity for Cutter {
     fn fingerprint(&self) -> Fingerprint {
@@ -241,6 +241,7 @@ impl Chunker for Cutter {
     fn chunk(&self, _: &Document<'_>) -> Result<Chunked> {
         let mut chunked = Chunked::default();
         chunked.entries.clone_from(&self.0);
+        chunked.resume = self.1;
         Ok(chunked)
     }
 }
@@ -248,14 +249,20 @@ impl Chunker for Cutter {
 #[test]
 fn a_wrong_cut_names_the_chunker_and_the_document() {
     let document = Document::new("memory", "a.md", "水泵 pump");
-    for entries in [
-        vec![DraftEntry::new(" \n", 0..3)],
-        vec![DraftEntry::new("x", 0..99)],
-        vec![DraftEntry::new("x", 1..3)],
-        vec![DraftEntry::new("x", 3..3)],
-        vec![DraftEntry::new("x", 3..6), DraftEntry::new("y", 0..3)],
+    for (entries, resume) in [
+        (vec![DraftEntry::new(" \n", 0..3)], None),
+        (vec![DraftEntry::new("x", 0..99)], None),
+        (vec![DraftEntry::new("x", 1..3)], None),
+        (vec![DraftEntry::new("x", 3..3)], None),
+        (
+            vec![DraftEntry::new("x", 3..6), DraftEntry::new("y", 0..3)],
+            None,
+        ),
+        (vec![DraftEntry::new("x", 0..3)], Some(99)),
+        (vec![DraftEntry::new("x", 0..3)], Some(4)),
+        (vec![DraftEntry::new("x", 0..6)], Some(3)),
     ] {
-        let chunker = ContractChunker::new("cutter", Arc::new(Cutter(entries)));
+        let chunker = ContractChunker::new("cutter", Arc::new(Cutter(entries, resume)));
         let err = chunker.chunk(&document).unwrap_err();
         assert!(
             err.to_string().starts_with("cutter: failed to chunk: "),
@@ -265,7 +272,7 @@ fn a_wrong_cut_names_the_chunker_and_the_document() {
     }
     let chunker = ContractChunker::new(
         "cutter",
-        Arc::new(Cutter(vec![DraftEntry::new("水泵", 0..6)])),
+        Arc::new(Cutter(vec![DraftEntry::new("水泵", 0..6)], Some(6))),
     );
     assert_eq!(chunker.chunk(&document).unwrap().entries.len(), 1);
 }
