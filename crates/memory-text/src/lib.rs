@@ -20,6 +20,7 @@ mod language;
 pub mod line;
 mod normalise;
 mod query;
+pub mod redact;
 mod script;
 mod segment;
 mod snippet;

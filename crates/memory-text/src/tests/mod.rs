@@ -4,6 +4,7 @@ mod estimate;
 mod language;
 mod properties;
 mod query;
+mod redact;
 mod snippet;
 
 use std::collections::HashMap;
