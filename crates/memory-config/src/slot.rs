@@ -67,7 +67,7 @@ pub(crate) const SLOTS: &[Slot] = &[
         about: "Cuts documents into entries; the first that accepts a document gets it.",
         arity: Arity::Many,
         optional: false,
-        preferred: &["markdown"],
+        preferred: &["markdown", "transcript"],
         auto: &[],
         keys: &[],
     },

@@ -9,6 +9,8 @@ use memory_api::Plugin;
 pub static ALL: &[&Plugin] = &[
     #[cfg(feature = "chunker-markdown")]
     &memory_chunker_markdown::PLUGIN,
+    #[cfg(feature = "chunker-transcript")]
+    &memory_chunker_transcript::PLUGIN,
     #[cfg(feature = "decay-exponential")]
     &memory_decay_exponential::PLUGIN,
     #[cfg(feature = "embedder-hash")]

@@ -10,6 +10,8 @@ use crate::notes::Notes;
 /// A workspace with the state folder that a version left behind, and the configuration it was written with.
 fn written_by(format: &str) -> Notes {
     let notes = Notes::new()
+        // Transcripts came later; another list of chunkers cuts everything anew.
+        .with("chunker.use", "markdown")
         .with("embedder.use", "hash")
         .with("embedder.hash.dimensions", 16);
     let data = Path::new(env!("CARGO_MANIFEST_DIR"))

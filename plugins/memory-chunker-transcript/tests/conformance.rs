@@ -1,0 +1,4 @@
+memory_conformance::suite! {
+    plugin: memory_chunker_transcript::PLUGIN,
+    manifest: [deterministic],
+}
