@@ -72,7 +72,11 @@ pub(crate) fn open(workspace: &Path, state: &str, setup: Setup) -> Result<Memory
 pub(crate) fn lose_words(workspace: &Path) -> Result<()> {
     let state = workspace.join(STATE);
     if let Some(dir) = words_folder(&state)? {
-        fs::rename(state.join(dir), workspace.join(LOST))?;
+        let dir = state.join(dir);
+        // A process that died before it built another one leaves it lost.
+        if dir.is_dir() {
+            fs::rename(dir, workspace.join(LOST))?;
+        }
     }
     Ok(())
 }

@@ -215,3 +215,16 @@ fn what_is_left_over_is_seen() {
     fs::remove_file(state.join(".gitignore")).unwrap();
     assert_eq!(left(&state), "`.gitignore` is missing");
 }
+
+/// A process may die between losing the index and building another one; the next one plays the same round.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_index_by_words_can_be_lost_twice() {
+    let sound = Sound::new();
+    let workspace = sound.dir.path();
+    workspace::lose_words(workspace).unwrap();
+    assert!(workspace::forget_lost_words(workspace).unwrap());
+    assert!(!sound.state().join(WORDS).exists());
+    workspace::lose_words(workspace).unwrap();
+    assert!(!workspace::forget_lost_words(workspace).unwrap());
+}
