@@ -73,6 +73,11 @@ pub(crate) enum Command {
     Search(SearchArgs),
     /// Show lines of a memory file
     Get(GetArgs),
+    /// Append a text to today's note, or to another one
+    Add(AddArgs),
+    /// Tell when an agent should write down what it is about to forget
+    #[command(subcommand)]
+    Flush(FlushCommand),
     /// Tell what is in the memory and what is missing
     Status,
     /// Serve the memory to an agent, over the Model Context Protocol on stdin and stdout
@@ -189,6 +194,41 @@ pub(crate) struct GetArgs {
     /// How many lines [default: 120]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) lines: Option<i64>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct AddArgs {
+    /// What to write; `-`, or nothing where something is piped in: from stdin
+    #[arg(allow_hyphen_values = true, value_parser = parse_text)]
+    pub(crate) text: Option<String>,
+    /// The note: `daily`, or the path of a memory file, which need not exist
+    #[arg(long, value_name = "daily|PATH", default_value = "daily")]
+    pub(crate) to: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum FlushCommand {
+    /// Say whether a flush is due before the conversation is compacted: exits with 5 if so, once per cycle
+    Check(FlushCheckArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct FlushCheckArgs {
+    /// The tokens of the next prompt
+    #[arg(long, value_name = "N")]
+    pub(crate) tokens: u64,
+    /// The window of the model, in tokens
+    #[arg(long, value_name = "M")]
+    pub(crate) window: u64,
+    /// Names the time between two compactions, as `SESSION:NUMBER`
+    #[arg(long, value_name = "ID")]
+    pub(crate) cycle: String,
+    /// The size of the transcript
+    #[arg(long, value_name = "B")]
+    pub(crate) transcript_bytes: Option<u64>,
+    /// The last flush of this cycle failed: it is due again, three times at most
+    #[arg(long)]
+    pub(crate) failed: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -321,6 +361,18 @@ pub(crate) fn words_last(args: impl Iterator<Item = OsString>) -> Vec<OsString> 
         kept.extend(words);
     }
     kept
+}
+
+/// Takes any text, also one that begins with a hyphen, but none that looks like an option with a mistake in it.
+fn parse_text(text: &str) -> Result<String, String> {
+    let is_option = text.strip_prefix("--").is_some_and(|name| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.contains(char::is_whitespace)
+    });
+    if is_option {
+        Err("that is no option of this command; pipe it in if it is the text".to_owned())
+    } else {
+        Ok(text.to_owned())
+    }
 }
 
 fn parse_score(text: &str) -> Result<f64, String> {

@@ -13,6 +13,8 @@ pub(crate) enum Exit {
     Partial = 3,
     /// Another process writes to the index, and `--no-wait` was given.
     Locked = 4,
+    /// A flush is due.
+    Due = 5,
     /// A person stopped it.
     Interrupted = 130,
 }

@@ -160,6 +160,8 @@ impl Failure {
         match self {
             Self::Config(_) => Exit::Usage,
             Self::Error(err) if err.context("lock") == Some("held") => Exit::Locked,
+            // The command is right; what it was to write is not wanted.
+            Self::Error(err) if err.context("refused").is_some() => Exit::Failure,
             Self::Error(err) => match err.kind() {
                 ErrorKind::Config | ErrorKind::InvalidInput => Exit::Usage,
                 _ => Exit::Failure,

@@ -26,6 +26,10 @@ pub struct Config {
     pub sync: SyncConfig,
     /// What is kept so that it need not be computed again.
     pub cache: CacheConfig,
+    /// Where and how text is added.
+    pub write: WriteConfig,
+    /// When an agent is told to write down what it is about to forget.
+    pub flush: FlushConfig,
     /// What the embedder's slot says beside its plugin.
     pub embedder: EmbedderConfig,
     /// What the slot of decay says beside its plugin.
@@ -67,6 +71,10 @@ pub(crate) struct General {
     pub(crate) sync: SyncConfig,
     /// What is kept so that it need not be computed again.
     pub(crate) cache: CacheConfig,
+    /// Where and how `memory add` writes.
+    pub(crate) write: WriteConfig,
+    /// When `memory flush check` says that an agent should write down what it is about to forget.
+    pub(crate) flush: FlushConfig,
     pub(crate) embedder: EmbedderConfig,
     pub(crate) decay: DecayConfig,
 }
@@ -81,6 +89,8 @@ impl Default for General {
             search: SearchConfig::default(),
             sync: SyncConfig::default(),
             cache: CacheConfig::default(),
+            write: WriteConfig::default(),
+            flush: FlushConfig::default(),
             embedder: EmbedderConfig::default(),
             decay: DecayConfig::default(),
         }
@@ -347,6 +357,82 @@ impl Default for CacheConfig {
     fn default() -> Self {
         Self {
             max_entries: 50_000,
+        }
+    }
+}
+
+/// Where and how text is added.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct WriteConfig {
+    /// The note of the day, relative to the workspace; `{date}` (2026-05-18), `{year}`, `{month}` and `{day}` are filled in. It has
+    /// to be a memory file. Default `memory/{date}.md`.
+    pub file: String,
+    /// The line above each text in the note of the day; `{date}` and `{time}` (09:30) are filled in. A heading keeps the headings
+    /// of the text below it. Empty: none. Default `## {time}`.
+    pub heading: String,
+    /// The same above a text in any other note. Default `## {date} {time}`.
+    pub note_heading: String,
+    /// Whose days and hours: a name such as `Europe/Berlin`, or `system`. Default `system`.
+    pub time_zone: String,
+    /// The length of a text that is added, in characters. Default 20000, range 1 to 1000000.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub max_chars: usize,
+}
+
+impl WriteConfig {
+    /// What `time_zone` is where the system decides.
+    pub const SYSTEM: &str = "system";
+}
+
+impl Default for WriteConfig {
+    fn default() -> Self {
+        Self {
+            file: "memory/{date}.md".to_owned(),
+            heading: "## {time}".to_owned(),
+            note_heading: "## {date} {time}".to_owned(),
+            time_zone: Self::SYSTEM.to_owned(),
+            max_chars: 20_000,
+        }
+    }
+}
+
+/// When an agent is told to write down what it is about to forget: before its conversation is compacted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct FlushConfig {
+    /// Whether it is. Default true.
+    pub enabled: bool,
+    /// Tokens at the end of the window that are kept free for the compaction; at most a quarter of the window counts. Default
+    /// 20000, range 0 to 100000000.
+    #[schemars(range(min = 0, max = 100_000_000))]
+    pub reserve_floor_tokens: u64,
+    /// How many tokens before that it is time; at most half of what the reserve leaves counts. Default 4000, range 0 to 100000000.
+    #[schemars(range(min = 0, max = 100_000_000))]
+    pub soft_tokens: u64,
+    /// The size of a transcript, in KiB, from which it is time whatever the tokens are; 0: never. Default 2048, range 0 to
+    /// 1073741824.
+    #[schemars(range(min = 0, max = 1_073_741_824))]
+    pub transcript_kib: u64,
+    /// What the agent is told about its task; `{path}` (the note of the day), `{date}` and `{time}` are filled in. Not blank.
+    #[serde(deserialize_with = "not_blank")]
+    pub system_prompt: String,
+    /// What it is asked then; filled in as well. Not blank.
+    #[serde(deserialize_with = "not_blank")]
+    pub prompt: String,
+}
+
+impl Default for FlushConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            reserve_floor_tokens: 20_000,
+            soft_tokens: 4_000,
+            transcript_kib: 2 * 1024,
+            system_prompt: "The older part of this conversation is about to be replaced by a summary. This turn is for your memory alone: the person you work for does not see it. Save what would be missed later, or answer NO_REPLY.".to_owned(),
+            prompt: "It is {time} on {date}. Look through the conversation for what will matter after today and is in no note yet: decisions and their reasons, facts, names, numbers and dates, preferences, open tasks and promises. Append it to {path}, in short sentences that make sense on their own; create the file if it is not there. Only append: change or delete nothing that is there, and leave MEMORY.md and every other file alone. Write down no passwords, keys or tokens. If there is nothing to save, or when you are done, answer with NO_REPLY and nothing else.".to_owned(),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Configuration of the memory engine: layers of files, variables and flags in, one typed [`Config`] out.
 //!
 //! Built-in defaults < preset < user file < workspace file < `MEMORY_*` variables < flags. The caller says where everything is
-//! ([`Sources`]); this crate reads no environment and no file it was not given. Every problem names its place and key, and all
+//! ([`Sources`]); this crate reads no environment and no file it was not given, but for the system's time
+//! zones. Every problem names its place and key, and all
 //! of them are reported together ([`Problems`]):
 //!
 //! ```text
@@ -36,10 +37,12 @@ mod slot;
 mod source;
 mod variable;
 pub mod workspace;
+mod writing;
 
 pub use config::{
-    CacheConfig, Citations, Config, DecayConfig, DocumentsConfig, EmbedderConfig, Fallback, Fusion,
-    Preset, SearchConfig, SearchMode, SyncConfig, TextScore, Threshold, VectorScore,
+    CacheConfig, Citations, Config, DecayConfig, DocumentsConfig, EmbedderConfig, Fallback,
+    FlushConfig, Fusion, Preset, SearchConfig, SearchMode, SyncConfig, TextScore, Threshold,
+    VectorScore, WriteConfig,
 };
 pub use key::nearest;
 pub use load::{Loaded, load};
@@ -48,6 +51,7 @@ pub use schema::config_schema;
 pub use show::Setting;
 pub use slot::PluginConfig;
 pub use source::{Flag, Origin, Sources};
+pub use writing::{Filling, fill};
 
 #[cfg(test)]
 mod tests;

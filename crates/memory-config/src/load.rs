@@ -11,6 +11,7 @@ use crate::merge::Merged;
 use crate::schema::Schema;
 use crate::show::{self, Setting};
 use crate::slot::{PluginConfig, SLOTS, Slot, Slots, USE};
+use crate::writing;
 use crate::{
     Config, EmbedderConfig, Origin, Problem, Problems, SearchConfig, Sources, config_schema,
 };
@@ -134,6 +135,8 @@ pub fn load(sources: &Sources, registry: &Registry) -> Result<Loaded, Problems> 
             search: general.search,
             sync: general.sync,
             cache: general.cache,
+            write: general.write,
+            flush: general.flush,
             embedder: EmbedderConfig {
                 is_auto: embedder_is_auto,
                 ..general.embedder
@@ -166,6 +169,7 @@ fn check_values(checker: &mut Checker<'_>, general: &General) {
     check_weights(checker, &general.search);
     check_globs(checker, "documents", "include", &general.documents.include);
     check_globs(checker, "decay", "evergreen", &general.decay.evergreen);
+    writing::check(checker, &general.write);
 }
 
 /// Each weight may be 0, but not both.

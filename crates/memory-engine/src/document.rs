@@ -64,7 +64,21 @@ const ATTEMPTS: usize = 3;
 
 /// Reads a document of at most `max_bytes`.
 pub(crate) fn read(path: &Path, max_bytes: u64) -> Result<Content> {
-    let (bytes, stamp) = with_retry(|| read_bytes(path, max_bytes))
+    let (bytes, metadata) = read_whole(path, max_bytes)?;
+    let stamp = Stamp::of(&metadata);
+    let hash = content_hash(&bytes);
+    let (text, warning) = decode(bytes);
+    Ok(Content {
+        text,
+        hash,
+        stamp,
+        warning,
+    })
+}
+
+/// Reads the bytes of a document of at most `max_bytes`, and what the open file looked like before.
+pub(crate) fn read_whole(path: &Path, max_bytes: u64) -> Result<(Vec<u8>, Metadata)> {
+    with_retry(|| read_bytes(path, max_bytes))
         .map_err(|err| io_error(&err, "read", path))?
         .map_err(|size| {
             let message = format!(
@@ -75,15 +89,7 @@ pub(crate) fn read(path: &Path, max_bytes: u64) -> Result<Content> {
             );
             Error::new(ErrorKind::InvalidInput, message)
                 .with_hint("split the file, or raise `documents.max_file_kib`")
-        })?;
-    let hash = content_hash(&bytes);
-    let (text, warning) = decode(bytes);
-    Ok(Content {
-        text,
-        hash,
-        stamp,
-        warning,
-    })
+        })
 }
 
 /// Repeats a call while the system answers "try again".
@@ -106,19 +112,19 @@ pub(crate) fn with_retry<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Resu
 }
 
 /// Returns the bytes, or the size of a file that is too large.
-fn read_bytes(path: &Path, max_bytes: u64) -> io::Result<Result<(Vec<u8>, Stamp), u64>> {
+fn read_bytes(path: &Path, max_bytes: u64) -> io::Result<Result<(Vec<u8>, Metadata), u64>> {
     let mut file = open_regular(path)?;
     // Of the open file, so that the stamp is never newer than the bytes.
-    let stamp = Stamp::of(&file.metadata()?);
-    if stamp.size > max_bytes {
-        return Ok(Err(stamp.size));
+    let metadata = file.metadata()?;
+    if metadata.len() > max_bytes {
+        return Ok(Err(metadata.len()));
     }
     let mut bytes = Vec::new();
     file.by_ref().take(max_bytes + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max_bytes {
         return Ok(Err(bytes.len() as u64));
     }
-    Ok(Ok((bytes, stamp)))
+    Ok(Ok((bytes, metadata)))
 }
 
 /// Turns bytes into text: UTF-8, or UTF-16 with a byte order mark. What is neither stands as U+FFFD.

@@ -6,7 +6,7 @@ use memory_api::{Chunker, Error, ErrorKind, Limits, Result};
 use crate::candidates::{self, with_remedy};
 use crate::clock::Clock;
 use crate::contract::ContractReranker;
-use crate::discovery::{Discovery, Place};
+use crate::discovery::{Discovery, WatchFolder};
 use crate::doctor::{self, Doctor, Finding};
 use crate::document;
 use crate::embedding::Model;
@@ -375,18 +375,13 @@ impl Engine {
     /// # Errors
     ///
     /// `NotFound` when the workspace does not exist, `InvalidInput` for documents that are configured badly.
-    pub fn places(&self) -> Result<Vec<Place>> {
-        Ok(self.discovery()?.places())
+    pub fn watch_folders(&self) -> Result<Vec<WatchFolder>> {
+        Ok(self.discovery()?.watch_folders())
     }
 
     /// Returns the folder of the index, as it was named.
     pub fn state_dir(&self) -> &Path {
         &self.options.state_dir
-    }
-
-    /// Returns the clock.
-    pub fn clock(&self) -> Arc<dyn Clock> {
-        Arc::clone(&self.clock)
     }
 
     /// Closes the store and the indexes. The engine opens them again when it is used again.
@@ -417,7 +412,15 @@ impl Engine {
         }
     }
 
-    fn discovery(&self) -> Result<Discovery> {
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    pub(crate) fn discovery(&self) -> Result<Discovery> {
         Discovery::new(&self.options)
     }
 }

@@ -13,6 +13,11 @@ use crate::manifest::io_error;
 
 /// The file inside a state folder.
 const FILE_NAME: &str = "lock";
+/// The file that keeps two processes from adding to notes at once. A sync may take long, and does not keep anybody from that.
+const NOTES_FILE_NAME: &str = "notes.lock";
+/// How long somebody who adds to a note waits for others who do, and how long between two looks.
+const NOTES_WAIT: Duration = Duration::from_secs(20);
+const NOTES_LOOK_AGAIN: Duration = Duration::from_millis(4);
 /// Who only looks who holds the lock has it for a moment, which is no reason to turn a writer away.
 const LOOKS: u32 = 3;
 const LOOK_TIME: Duration = Duration::from_millis(5);
@@ -28,7 +33,7 @@ pub(crate) struct WriterLock {
 impl WriterLock {
     /// Takes the lock if it is free; otherwise says who holds it.
     pub(crate) fn try_take(state_dir: &Path) -> Result<Result<Self, Holder>> {
-        let (path, file) = open(state_dir)?;
+        let (path, file) = open(state_dir, FILE_NAME)?;
         for _ in 0..LOOKS {
             match file.try_lock() {
                 Ok(()) => return Self::taken(file, &path).map(Ok),
@@ -49,24 +54,38 @@ impl WriterLock {
         }
     }
 
-    /// Waits for the lock on a thread of its own, so that the caller's executor stays free; `None` when `cancel` was set first.
+    /// Waits for the lock on a thread of its own, so that the caller's executor stays free, until `cancel` is set or for as long as
+    /// `limit` says.
     ///
     /// # Cancellation
     ///
     /// Dropping the future ends the thread.
-    pub(crate) async fn take(state_dir: &Path, cancel: Arc<AtomicBool>) -> Result<Option<Self>> {
-        let (path, file) = open(state_dir)?;
-        let (sender, receiver) = oneshot::channel::<Result<Option<Self>>>();
+    pub(crate) async fn take(
+        state_dir: &Path,
+        cancel: Arc<AtomicBool>,
+        limit: Option<Duration>,
+    ) -> Result<Waited> {
+        let (path, file) = open(state_dir, FILE_NAME)?;
+        let (sender, receiver) = oneshot::channel::<Result<Waited>>();
         std::thread::Builder::new()
             .name("memory-lock".to_owned())
             .spawn(move || {
+                let mut waited = Duration::ZERO;
                 // The system's own waiting cannot be ended by anybody but the holder.
                 while !sender.is_canceled() {
                     let answer = match file.try_lock() {
-                        Ok(()) => Self::taken(file, &path).map(Some),
-                        Err(TryLockError::WouldBlock) if cancel.load(Ordering::Relaxed) => Ok(None),
+                        Ok(()) => Self::taken(file, &path).map(Waited::Taken),
+                        Err(TryLockError::WouldBlock) if cancel.load(Ordering::Relaxed) => {
+                            Ok(Waited::Cancelled)
+                        }
+                        Err(TryLockError::WouldBlock)
+                            if limit.is_some_and(|limit| waited >= limit) =>
+                        {
+                            Ok(Waited::Held(Holder::read(&file)))
+                        }
                         Err(TryLockError::WouldBlock) => {
                             std::thread::sleep(LOOK_AGAIN);
+                            waited += LOOK_AGAIN;
                             continue;
                         }
                         Err(TryLockError::Error(err)) => Err(io_error(&err, "lock", &path)),
@@ -144,6 +163,89 @@ impl Drop for WriterLock {
     }
 }
 
+/// How waiting for the lock ended.
+#[derive(Debug)]
+pub(crate) enum Waited {
+    Taken(WriterLock),
+    Cancelled,
+    /// The time is over, and this one has it still.
+    Held(Holder),
+}
+
+/// What somebody holds who adds to a note. The operating system releases it when its holder dies.
+#[derive(Debug)]
+pub(crate) struct NoteLock {
+    /// Of a state folder, against others that use it.
+    _file: Option<File>,
+    /// The folder of the note, against those that add with another state folder, or none. Not every system can lock folders.
+    folder: Option<File>,
+}
+
+impl NoteLock {
+    /// Waits for the lock; the calling thread sleeps meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` when others hold it for long.
+    pub(crate) fn take(state_dir: Option<&Path>, folder: &Path) -> Result<Self> {
+        // A state folder that cannot be written keeps nobody from writing a note.
+        let opened = state_dir.and_then(|state_dir| open(state_dir, NOTES_FILE_NAME).ok());
+        let file = match opened {
+            Some((path, file)) => wait(&file, &path)?.then_some(file),
+            None => None,
+        };
+        let folder = match open_to_lock(folder) {
+            Some(opened) => wait(&opened, folder)?.then_some(opened),
+            None => None,
+        };
+        Ok(Self {
+            _file: file,
+            folder,
+        })
+    }
+
+    /// Returns whether nobody else can be adding to a note of this folder, whatever their state folder is.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.folder.is_some()
+    }
+}
+
+/// Waits for a lock; returns whether it can be had at all.
+fn wait(file: &File, path: &Path) -> Result<bool> {
+    let mut waited = Duration::ZERO;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) if waited < NOTES_WAIT => {
+                std::thread::sleep(NOTES_LOOK_AGAIN);
+                waited += NOTES_LOOK_AGAIN;
+            }
+            Err(TryLockError::WouldBlock) => {
+                let message = format!(
+                    "another process holds `{}` for more than {} s",
+                    path.display(),
+                    NOTES_WAIT.as_secs()
+                );
+                return Err(Error::new(ErrorKind::Unavailable, message)
+                    .with_retry(Retry::After(None))
+                    .with_hint("nothing was written; try again"));
+            }
+            // Network folders know no locks, some of them. What another process changes is noticed all the same.
+            Err(TryLockError::Error(_)) => return Ok(false),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn open_to_lock(folder: &Path) -> Option<File> {
+    crate::file::open_folder(folder).ok()
+}
+
+#[cfg(not(unix))]
+fn open_to_lock(_: &Path) -> Option<File> {
+    None
+}
+
 /// Who holds the lock, as far as it said so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Holder {
@@ -179,8 +281,8 @@ impl Holder {
     }
 }
 
-fn open(state_dir: &Path) -> Result<(PathBuf, File)> {
-    let path = state_dir.join(FILE_NAME);
+fn open(state_dir: &Path, name: &str) -> Result<(PathBuf, File)> {
+    let path = state_dir.join(name);
     let open = || -> std::io::Result<File> {
         if path.is_symlink() {
             return Err(std::io::Error::other("it is a link"));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use memory::Place;
+use memory::WatchFolder;
 use notify::event::{EventKind, ModifyKind};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 
@@ -18,7 +18,7 @@ pub(crate) enum Seen {
     Trouble(String),
 }
 
-/// Watches places.
+/// Watches folders.
 #[derive(Debug)]
 pub(crate) struct Eyes {
     watcher: RecommendedWatcher,
@@ -38,19 +38,19 @@ impl Eyes {
         Ok(Self { watcher })
     }
 
-    /// Watches these places, also those it watches already: a folder that was replaced is another one. Returns why some cannot be
+    /// Watches these folders, also those it watches already: a folder that was replaced is another one. Returns why some cannot be
     /// watched; one that is not there is seen when it comes, by the folder above it.
-    pub(crate) fn watch(&mut self, places: &[Place]) -> Vec<String> {
+    pub(crate) fn watch(&mut self, folders: &[WatchFolder]) -> Vec<String> {
         let mut troubles = Vec::new();
-        for place in places {
-            let mode = if place.is_recursive {
+        for folder in folders {
+            let mode = if folder.is_recursive {
                 RecursiveMode::Recursive
             } else {
                 RecursiveMode::NonRecursive
             };
-            match self.watcher.watch(&place.path, mode) {
-                Err(err) if !is_absent(&err, &place.path) => {
-                    troubles.push(format!("`{}`: {}", place.path.display(), reason(&err)));
+            match self.watcher.watch(&folder.path, mode) {
+                Err(err) if !is_absent(&err, &folder.path) => {
+                    troubles.push(format!("`{}`: {}", folder.path.display(), reason(&err)));
                 }
                 _ => {}
             }

@@ -52,7 +52,7 @@ impl Settings {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Told {
-    /// So many places are watched from now on.
+    /// So many folders are watched from now on.
     Watching(usize),
     /// Files cannot be watched, or not all of them; they are compared every so often instead.
     Blind(String),
@@ -260,12 +260,12 @@ impl Keeping {
         let Some(eyes) = &mut self.eyes else {
             return;
         };
-        match self.memory.places() {
-            Ok(places) => {
-                let troubles = eyes.watch(&places);
+        match self.memory.watch_folders() {
+            Ok(folders) => {
+                let troubles = eyes.watch(&folders);
                 if troubles.is_empty() {
                     schedule.set_interval(self.settings.interval);
-                    (self.tell)(Told::Watching(places.len()));
+                    (self.tell)(Told::Watching(folders.len()));
                 } else {
                     self.is_blind(schedule, troubles.join("; "));
                 }

@@ -6,7 +6,8 @@ use memory_config::{Config, PluginConfig};
 use memory_engine::{Clock, Documents, Engine, Evergreen, Options, Part, Parts};
 
 use crate::clock::SystemClock;
-use crate::memory::Memory;
+use crate::memory::{Memory, Settings};
+use crate::write::time_zone;
 
 /// The folder of the index inside a workspace.
 const STATE_DIR: &str = ".memory";
@@ -114,7 +115,13 @@ impl App {
             decay: config.plugin(Kind::Decay).map(part),
         };
         let engine = Engine::open(options, parts, Arc::clone(&self.clock)).await?;
-        Ok(Memory::new(engine, config.search.clone()))
+        let settings = Settings {
+            search: config.search.clone(),
+            write: config.write.clone(),
+            flush: config.flush.clone(),
+            zone: time_zone(&config.write)?,
+        };
+        Ok(Memory::new(engine, settings, Arc::clone(&self.clock)))
     }
 }
 

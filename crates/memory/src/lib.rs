@@ -1,7 +1,8 @@
 //! A memory for AI agents, assembled from plugins.
 //!
 //! [`App`] holds the plugins a program can use; [`App::open`] opens the [`Memory`] of a workspace as its config says;
-//! [`Memory::sync`] follows the files, [`Memory::search`] answers from them, [`Memory::get`] reads one.
+//! [`Memory::sync`] follows the files, [`Memory::search`] answers from them, [`Memory::get`] reads one, [`Memory::add`] appends to
+//! one. [`Memory::check_flush`] says when an agent should do that before it forgets.
 //!
 //! ```no_run
 //! # async fn example() -> memory_api::Result<()> {
@@ -22,17 +23,22 @@
 
 mod app;
 mod clock;
+pub mod flush;
 mod memory;
 mod time;
+mod write;
 
 pub use app::App;
 pub use clock::{FixedClock, SystemClock};
+pub use flush::{FlushAnswer, FlushCheck, FlushReason};
 pub use memory::{Memory, Query};
 pub use memory_config as config;
 pub use memory_engine::{
-    AskedMode, Clock, Context, DocumentChange, Drift, EmbedderInfo, Evergreen, Failure, Filter,
-    Finding, Fusion, Health, IndexStatus, LockWait, Mode, Phase, Place, Progress, ReadRequest,
-    Rule, Scores, SearchResponse, SearchResult, Status, SyncReport, SyncRequest, TextScore,
-    Threshold, VectorScore, VectorStatus, Window, WindowStatus, citation,
+    Added, AskedMode, Clock, Context, DocumentChange, Drift, Embed, EmbedderInfo, Evergreen,
+    Failure, Filter, Finding, FlushCycle, Fusion, Health, IndexStatus, LockWait, Mode, Phase,
+    Progress, ReadRequest, Rule, Scores, SearchResponse, SearchResult, Status, SyncReport,
+    SyncRequest, TextScore, Threshold, VectorScore, VectorStatus, WatchFolder, Window,
+    WindowStatus, citation,
 };
 pub use time::parse_time;
+pub use write::{Addition, Target};

@@ -1,19 +1,35 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use memory_api::Result;
-use memory_config::{self as config, Citations, SearchConfig, SearchMode};
-use memory_engine::{
-    AskedMode, Clock, Engine, Filter, Finding, Floor, Fusion, Place, ReadRequest, Rule,
-    SearchRequest, SearchResponse, Status, SyncReport, SyncRequest, TextScore, Threshold,
-    VectorScore, Window,
+use memory_config::{
+    self as config, Citations, FlushConfig, SearchConfig, SearchMode, WriteConfig,
 };
+use memory_engine::{
+    Added, AskedMode, Clock, Engine, Filter, Finding, Floor, Fusion, ReadRequest, Rule,
+    SearchRequest, SearchResponse, Status, SyncReport, SyncRequest, TextScore, Threshold,
+    VectorScore, WatchFolder, Window,
+};
+
+use crate::flush::{self, Budget, FlushAnswer, FlushCheck, FlushReason};
+use crate::write::{Addition, Moment};
 
 /// One workspace's memory.
 #[derive(Debug)]
 pub struct Memory {
     engine: Engine,
-    search: SearchConfig,
+    settings: Settings,
+    clock: Arc<dyn Clock>,
+}
+
+/// What of the config concerns each call.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) search: SearchConfig,
+    pub(crate) write: WriteConfig,
+    pub(crate) flush: FlushConfig,
+    pub(crate) zone: TimeZone,
 }
 
 /// A question; what is not said is as the config says.
@@ -77,8 +93,12 @@ impl Query {
 }
 
 impl Memory {
-    pub(crate) fn new(engine: Engine, search: SearchConfig) -> Self {
-        Self { engine, search }
+    pub(crate) fn new(engine: Engine, settings: Settings, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            engine,
+            settings,
+            clock,
+        }
     }
 
     /// Brings the index to the state of the files.
@@ -96,38 +116,39 @@ impl Memory {
     ///
     /// See [`Engine::search`].
     pub async fn search(&self, query: &Query) -> Result<SearchResponse> {
+        let settings = &self.settings.search;
         let floor = match query.min_score {
             _ if query.everything => Floor::None,
             Some(min_score) => Floor::Hard(min_score),
-            None => Floor::Relaxed(self.search.min_score),
+            None => Floor::Relaxed(settings.min_score),
         };
         let request = SearchRequest {
             query: query.text.clone(),
-            max_results: query.max_results.unwrap_or(self.search.max_results),
+            max_results: query.max_results.unwrap_or(settings.max_results),
             floor,
-            mode: query.mode.unwrap_or(match self.search.mode {
+            mode: query.mode.unwrap_or(match settings.mode {
                 SearchMode::Hybrid => AskedMode::Hybrid,
                 SearchMode::Lexical => AskedMode::Lexical,
                 SearchMode::Vector => AskedMode::Vector,
                 SearchMode::Auto => AskedMode::Auto,
             }),
-            fusion: fusion(&self.search),
-            threshold: match self.search.threshold {
+            fusion: fusion(settings),
+            threshold: match settings.threshold {
                 config::Threshold::Freshness => Threshold::Freshness,
                 config::Threshold::Relevance => Threshold::Relevance,
             },
             candidate_multiplier: if query.everything {
                 1
             } else {
-                self.search.candidate_multiplier
+                settings.candidate_multiplier
             },
             filter: query.filter.clone(),
-            citations: self.search.citations != Citations::Off,
-            snippet_chars: self.search.snippet_chars,
+            citations: settings.citations != Citations::Off,
+            snippet_chars: settings.snippet_chars,
             max_chars: if query.everything {
                 None
             } else {
-                self.search.snippet_budget()
+                settings.snippet_budget()
             },
             context: query.context,
         };
@@ -146,6 +167,76 @@ impl Memory {
             (Err(_), Some(cited)) => self.engine.get(&cited),
             (window, _) => window,
         }
+    }
+
+    /// Appends a text to a memory file, below a heading with the time, and indexes it: it is found when this returns, unless
+    /// `indexed` of the answer says otherwise.
+    ///
+    /// # Errors
+    ///
+    /// See [`Engine::add`].
+    pub async fn add(&self, addition: &Addition) -> Result<Added> {
+        let request = addition.request(&self.settings.write, &self.moment()?);
+        let added = self.engine.add(&request).await;
+        added.map_err(|err| addition.explain(err))
+    }
+
+    /// Answers whether the agent of a conversation should write down now what it is about to forget. That is remembered: in one
+    /// cycle the answer is yes once, and again after each failure but the third.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a cycle without a name. What cannot be remembered is no error but in `warnings`.
+    pub async fn check_flush(&self, check: &FlushCheck) -> Result<FlushAnswer> {
+        flush::check_cycle(&check.cycle)?;
+        let Settings { flush, write, .. } = &self.settings;
+        let moment = self.moment()?;
+        let path = moment.file(write);
+        let budget = Budget::new(check.window, flush.reserve_floor_tokens, flush.soft_tokens);
+        let pressure = flush::pressure(check, budget, flush);
+        let mut answer = FlushAnswer {
+            due: false,
+            reason: if flush.enabled {
+                FlushReason::Below
+            } else {
+                FlushReason::Off
+            },
+            message: String::new(),
+            cycle: check.cycle.clone(),
+            tokens: check.tokens,
+            budget,
+            transcript_threshold: flush::transcript_threshold(flush),
+            failures: 0,
+            system_prompt: None,
+            prompt: None,
+            path,
+            warnings: Vec::new(),
+        };
+        // Most turns are far from it, and cost no look at what is remembered.
+        if flush.enabled && (pressure.is_some() || check.failed) {
+            let failed = check.failed;
+            let step = move |known| {
+                let (next, reason) = flush::decide(pressure, failed, known);
+                (next, (reason, next.failed))
+            };
+            let remembered = self.engine.in_flush_cycle(&check.cycle, step).await;
+            (answer.reason, answer.failures) = remembered.answer;
+            answer.warnings = remembered.warnings;
+        }
+        answer.due = answer.reason.is_due();
+        answer.message = flush::message(answer.reason, check, budget);
+        if answer.reason == FlushReason::GivenUp {
+            answer.warnings.push(answer.message.clone());
+        }
+        if answer.due {
+            answer.system_prompt = Some(moment.prompt(&flush.system_prompt, &answer.path));
+            answer.prompt = Some(moment.prompt(&flush.prompt, &answer.path));
+        }
+        Ok(answer)
+    }
+
+    fn moment(&self) -> Result<Moment> {
+        Moment::new(self.clock.now(), &self.settings.zone)
     }
 
     /// Tells what is in the memory and what is missing.
@@ -179,9 +270,9 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// See [`Engine::places`].
-    pub fn places(&self) -> Result<Vec<Place>> {
-        self.engine.places()
+    /// See [`Engine::watch_folders`].
+    pub fn watch_folders(&self) -> Result<Vec<WatchFolder>> {
+        self.engine.watch_folders()
     }
 
     /// Returns the folder of the index.
@@ -191,7 +282,7 @@ impl Memory {
 
     /// Returns the clock it was opened with.
     pub fn clock(&self) -> Arc<dyn Clock> {
-        self.engine.clock()
+        Arc::clone(&self.clock)
     }
 
     /// Closes the index.

@@ -1,9 +1,11 @@
 //! One module per command.
 
+mod add;
 mod completions;
 mod config;
 mod doctor;
 mod eval;
+mod flush;
 mod get;
 mod index;
 mod init;
@@ -16,7 +18,7 @@ mod watch;
 
 use futures::executor::block_on;
 
-use crate::args::{Args, Command, EvalCommand};
+use crate::args::{Args, Command, EvalCommand, FlushCommand};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::{Failure, Output};
@@ -31,6 +33,10 @@ pub(crate) fn run(args: Args, output: Output) -> Result<Exit, Failure> {
         Command::Search(args) => block_on(search::run(&context, &args, output)),
         Command::Get(args) => block_on(get::run(&context, &args, output)),
         Command::Doctor(args) => block_on(doctor::run(&context, &args, output)),
+        Command::Add(args) => block_on(add::run(&context, &args, output)),
+        Command::Flush(FlushCommand::Check(args)) => {
+            block_on(flush::check(&context, &args, output))
+        }
         Command::Status => block_on(status::run(&context, output)),
         Command::Mcp => mcp::run(&context, output),
         Command::Eval(EvalCommand::Run(args)) => block_on(eval::run(&context, &args, output)),

@@ -295,3 +295,84 @@ fn a_pipe_among_the_folders_of_the_index_keeps_nobody_waiting() {
     finds(&program.run(&["search", "number7"]), "memory/7.md");
     assert!(pipe.exists());
 }
+
+#[test]
+fn a_full_disk_leaves_a_note_whole_and_nothing_beside_it() {
+    let program = harbour();
+    let note = "line\n".repeat(1_000);
+    program.write("memory/0.md", &note);
+    for n_blocks in [0, 1, 4] {
+        let run = run_limited(
+            &program,
+            n_blocks,
+            &["add", "basalt", "--to", "memory/0.md"],
+        );
+        assert_eq!(run.code, 1, "{}", run.stderr);
+        assert!(
+            run.stderr.contains("hint: free some disk space"),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(
+            fs::read_to_string(program.path("memory/0.md")).unwrap(),
+            note
+        );
+    }
+    let run = run_limited(&program, 0, &["add", "basalt", "--to", "memory/new/one.md"]);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    // 20 notes, and neither a new folder nor an unfinished file.
+    assert_eq!(fs::read_dir(program.path("memory")).unwrap().count(), 20);
+}
+
+#[test]
+fn notes_that_cannot_be_written_are_named_and_stay() {
+    let program = harbour();
+    set_writable(&program.path("memory"), false);
+    open_to_all(&program.path(".memory"));
+    fs::set_permissions(program.root(), fs::Permissions::from_mode(0o755)).unwrap();
+    let run = run_as_reader(&program, &["add", "basalt", "--to", "memory/0.md"]);
+    let new = run_as_reader(&program, &["add", "basalt", "--to", "memory/new/one.md"]);
+    set_writable(&program.path("memory"), true);
+    for run in [run, new] {
+        assert_eq!(run.code, 1, "{}", run.stderr);
+        assert!(run.stderr.contains("error: cannot "), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("hint: the file and its folder"),
+            "{}",
+            run.stderr
+        );
+    }
+    let note = fs::read_to_string(program.path("memory/0.md")).unwrap();
+    assert_eq!(note, "pump number0 basalt");
+}
+
+#[test]
+fn an_index_that_cannot_be_written_keeps_nobody_from_a_note_or_a_flush() {
+    let program = harbour();
+    let check = [
+        "flush", "check", "--tokens", "9", "--window", "8", "--cycle", "a",
+    ];
+    program.run(&check).exits(5);
+    set_writable(&program.path(".memory"), false);
+    open_to_all(&program.path("memory"));
+    let run = run_as_reader(&program, &["add", "gypsum", "--to", "memory/0.md"]);
+    let again = run_as_reader(&program, &check);
+    let next = run_as_reader(&program, &[&check[..7], &["b"]].concat());
+    set_writable(&program.path(".memory"), true);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(
+        run.stdout.starts_with("memory/0.md#L3-L5"),
+        "{}",
+        run.stdout
+    );
+    assert!(
+        run.stderr.starts_with("warning: not indexed yet: "),
+        "{}",
+        run.stderr
+    );
+    // What was remembered before can be read.
+    assert_eq!(again.code, 0, "{}{}", again.stdout, again.stderr);
+    assert_eq!(next.code, 5, "{}{}", next.stdout, next.stderr);
+    assert!(next.stderr.contains("not remembered"), "{}", next.stderr);
+    finds(&program.run(&["index"]), "1 updated");
+}

@@ -1,10 +1,12 @@
 //! The binary as a person or a script uses it.
 #![cfg(test)]
 
+mod add;
 mod config;
 mod disk;
 mod eval;
 mod examples;
+mod flush;
 mod get;
 mod index;
 #[cfg(unix)]

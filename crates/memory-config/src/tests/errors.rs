@@ -146,6 +146,38 @@ fn a_pattern_has_to_be_a_glob() {
 }
 
 #[test]
+fn what_is_written_has_a_place_and_a_form() {
+    check(
+        &toml(
+            "[write]\nfile = \"../{date}.md\"\nheading = \"## {hour}\"\nnote_heading = \"a\\nb\"\ntime_zone = \"Mars/Olympus\"\nmax_chars = 0\n",
+        ),
+        &[
+            "memory.toml:2: write.file: `../{date}.md` is no file below the workspace",
+            "memory.toml:3: write.heading: nothing is filled in for `{hour}`",
+            "memory.toml:4: write.note_heading: is more than a line of text",
+            "memory.toml:5: write.time_zone: `Mars/Olympus` is not a time zone",
+            "memory.toml:6: write.max_chars: `0` is out of range, allowed: 1 to 1000000",
+        ],
+    );
+    for file in ["/var/a.md", "memory//a.md", "memory\\\\a.md", ""] {
+        let text = format!("[write]\nfile = \"{file}\"\n");
+        assert!(toml(text).problems().contains("is no file below"), "{file}");
+    }
+    let fine = toml(
+        "[write]\nfile = \"log/{year}/{month}/{day}.md\"\nheading = \"\"\ntime_zone = \"Asia/Tokyo\"\n",
+    );
+    assert_eq!(fine.loaded().config.write.heading, "");
+    check(
+        &toml("[flush]\nprompt = \" \"\n"),
+        &["memory.toml:2: flush.prompt: is blank"],
+    );
+    check(
+        &given().env("MEMORY_WRITE__TIME_ZONE", "nowhere"),
+        &["env MEMORY_WRITE__TIME_ZONE: `nowhere` is not a time zone"],
+    );
+}
+
+#[test]
 fn use_has_to_name_plugins() {
     for (text, expect) in [
         (

@@ -20,6 +20,10 @@ fn settings_say_where_each_value_was_set() {
             let origin = origin.rsplit('/').next().unwrap().to_owned();
             format!("{} = {} # {origin}", setting.key, setting.value)
         })
+        // Pages of text.
+        .filter(|line| {
+            !line.starts_with("flush.prompt") && !line.starts_with("flush.system_prompt")
+        })
         .collect();
     assert_eq!(
         lines,
@@ -34,6 +38,10 @@ fn settings_say_where_each_value_was_set() {
             "documents.max_file_kib = 10240 # default",
             "embedder.fallback = \"words\" # default",
             "embedder.use = \"auto\" # default",
+            "flush.enabled = true # default",
+            "flush.reserve_floor_tokens = 20000 # default",
+            "flush.soft_tokens = 4000 # default",
+            "flush.transcript_kib = 2048 # default",
             "lexical.fts5.api_key = \"\" # default",
             "lexical.fts5.cache_kib = 64 # default",
             "lexical.fts5.fold = true # default",
@@ -65,6 +73,11 @@ fn settings_say_where_each_value_was_set() {
             "sync.watch = true # default",
             "sync.watch_debounce_ms = 1500 # default",
             "vector.use = \"none\" # default",
+            "write.file = \"memory/{date}.md\" # default",
+            "write.heading = \"## {time}\" # default",
+            "write.max_chars = 20000 # default",
+            "write.note_heading = \"## {date} {time}\" # default",
+            "write.time_zone = \"system\" # default",
         ]
     );
 }

@@ -53,11 +53,11 @@ struct Root {
     rule: Rule,
 }
 
-/// A place where memory files come and go.
+/// A folder in which memory files come and go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Place {
-    /// The folder; it may be missing.
+pub struct WatchFolder {
+    /// Where it is; it may be missing.
     pub path: PathBuf,
     /// Whether folders below it count.
     pub is_recursive: bool,
@@ -161,26 +161,26 @@ impl Discovery {
 
     /// Returns the folders to watch for changes: all that is memory lies in one of them. A file is watched by its folder, since
     /// editors put another one in its place.
-    pub fn places(&self) -> Vec<Place> {
-        let folder = |path: &Path, is_recursive| Place {
+    pub fn watch_folders(&self) -> Vec<WatchFolder> {
+        let folder = |path: &Path, is_recursive| WatchFolder {
             path: path.to_owned(),
             is_recursive,
         };
-        let mut places = Vec::new();
+        let mut folders = Vec::new();
         for root in &self.roots {
             match &root.rule {
                 Rule::TopFilesAndFolder => {
-                    places.push(folder(&root.dir, false));
-                    places.push(folder(&root.dir.join(FOLDER), true));
+                    folders.push(folder(&root.dir, false));
+                    folders.push(folder(&root.dir.join(FOLDER), true));
                 }
-                Rule::Globs(_) | Rule::Markdown => places.push(folder(&root.dir, true)),
-                Rule::Itself => places.extend(root.dir.parent().map(|dir| folder(dir, false))),
+                Rule::Globs(_) | Rule::Markdown => folders.push(folder(&root.dir, true)),
+                Rule::Itself => folders.extend(root.dir.parent().map(|dir| folder(dir, false))),
             }
         }
         for (_, dir) in &self.missing {
-            places.extend(dir.parent().map(|above| folder(above, false)));
+            folders.extend(dir.parent().map(|above| folder(above, false)));
         }
-        places
+        folders
     }
 
     /// Goes through the memory files.
@@ -217,11 +217,20 @@ impl Discovery {
 
     /// Returns the file `below` a root if it is a memory file, by the same rules as the walk.
     fn locate(&self, root: &Root, below: &str) -> std::io::Result<Option<PathBuf>> {
+        self.locate_as(Whether::IsThere, root, below)
+    }
+
+    fn locate_as(
+        &self,
+        whether: Whether,
+        root: &Root,
+        below: &str,
+    ) -> std::io::Result<Option<PathBuf>> {
         if !root.may_have(below) {
             return Ok(None);
         }
         let ignores = self.rules_above(root, &mut Vec::new())?;
-        root.locate(below, ignores, &self.state_dir)
+        root.locate(whether, below, ignores, &self.state_dir)
     }
 
     /// Returns where the memory file of this path is. Paths are compared by their components, and no link is followed.
@@ -231,26 +240,12 @@ impl Discovery {
     /// `InvalidInput` when the path leads out of the memory or is not a memory file; `NotFound` when it would be one but does
     /// not exist.
     pub fn resolve(&self, path: &str) -> Result<PathBuf> {
-        let refused = || {
-            Error::new(
-                ErrorKind::InvalidInput,
-                format!("`{path}` is not a memory file of this workspace"),
-            )
-            .with_context("path", path)
-            .with_hint("use a path as `memory search` prints it")
-        };
-        if path.is_empty() || path.chars().any(char::is_control) {
-            return Err(refused());
-        }
-        let wanted = if cfg!(windows) {
-            path.replace('\\', "/")
-        } else {
-            path.to_owned()
-        };
-        let wanted = wanted.strip_prefix("./").unwrap_or(&wanted);
+        let refused =
+            || not_a_memory_file(path).with_hint("use a path as `memory search` prints it");
+        let wanted = plain(path).ok_or_else(refused)?;
         let mut missing = false;
         for root in &self.roots {
-            let Some(below) = strip_components(wanted, &root.prefix) else {
+            let Some(below) = strip_components(&wanted, &root.prefix) else {
                 continue;
             };
             match self.locate(root, below) {
@@ -273,6 +268,75 @@ impl Discovery {
             .with_hint("`memory search` prints the paths of what is there"))
         } else {
             Err(refused())
+        }
+    }
+
+    /// Returns where the memory file of this path is or would be: the rules are those of the walk, so that what is written there
+    /// is found.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` when a file there would be none, or is no text that can be added to.
+    pub(crate) fn place(&self, path: &str) -> Result<Place> {
+        let refused = || {
+            not_a_memory_file(path).with_hint(
+                "memory files are `MEMORY.md`, `USER.md` and `memory/**/*.md`, or what `documents.include` and `documents.extra_paths` say",
+            )
+        };
+        let wanted = plain(path).ok_or_else(refused)?;
+        for root in &self.roots {
+            let Some(below) = strip_components(&wanted, &root.prefix) else {
+                continue;
+            };
+            match self.locate_as(Whether::MayBe, root, below) {
+                Ok(Some(_)) if is_record(&wanted) => {
+                    let message = format!("`{path}` holds records, and text cannot be added to it");
+                    return Err(Error::new(ErrorKind::InvalidInput, message)
+                        .with_context("path", path)
+                        .with_hint("name a Markdown file"));
+                }
+                Ok(Some(absolute)) => {
+                    return Ok(Place {
+                        path: wanted,
+                        absolute,
+                    });
+                }
+                Ok(None) => {}
+                Err(err) => {
+                    let place = root.dir.join(below);
+                    return Err(io_error(&err, "open", &place).with_context("path", path));
+                }
+            }
+        }
+        Err(refused())
+    }
+}
+
+/// A place for a memory file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// As results name it.
+    pub(crate) path: String,
+    /// Where it is.
+    pub(crate) absolute: PathBuf,
+}
+
+/// Whether a memory file is looked for, or a place for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whether {
+    IsThere,
+    /// What is missing, its folders too, can be made.
+    MayBe,
+}
+
+impl Whether {
+    /// Returns what lies at a path; nothing where nothing is needed.
+    fn look(self, path: &Path) -> std::io::Result<Option<fs::Metadata>> {
+        match fs::symlink_metadata(path) {
+            Err(err) if self == Self::MayBe && err.kind() == std::io::ErrorKind::NotFound => {
+                Ok(None)
+            }
+            metadata => metadata.map(Some),
         }
     }
 }
@@ -298,6 +362,7 @@ impl Root {
     /// Returns the file `below` this root, which it may have, if it is there and a memory file.
     fn locate(
         &self,
+        whether: Whether,
         below: &str,
         mut ignores: Vec<Gitignore>,
         state_dir: &Path,
@@ -310,7 +375,7 @@ impl Root {
         ignores.push(ignore_rules(&dir, &mut Vec::new())?);
         for name in below.split('/').take(folders) {
             dir.push(name);
-            let is_link = fs::symlink_metadata(&dir)?.is_symlink();
+            let is_link = whether.look(&dir)?.is_some_and(|dir| dir.is_symlink());
             if is_link || dir == state_dir || ignored(&ignores, &dir, true) {
                 return Ok(None);
             }
@@ -324,8 +389,8 @@ impl Root {
         {
             return Ok(None);
         }
-        let metadata = fs::symlink_metadata(&absolute)?;
-        Ok(metadata.is_file().then_some(absolute))
+        let is_file = whether.look(&absolute)?.is_none_or(|file| file.is_file());
+        Ok(is_file.then_some(absolute))
     }
 }
 
@@ -358,6 +423,37 @@ impl Rule {
             Self::Itself => false,
         }
     }
+}
+
+fn not_a_memory_file(path: &str) -> Error {
+    Error::new(
+        ErrorKind::InvalidInput,
+        format!("`{path}` is not a memory file of this workspace"),
+    )
+    .with_context("path", path)
+}
+
+/// Returns a path as results write it, or nothing for one that cannot be of a memory file.
+fn plain(path: &str) -> Option<String> {
+    if path.is_empty() || path.chars().any(char::is_control) {
+        return None;
+    }
+    let path = if cfg!(windows) {
+        path.replace('\\', "/")
+    } else {
+        path.to_owned()
+    };
+    Some(path.strip_prefix("./").unwrap_or(&path).to_owned())
+}
+
+/// Returns whether a file holds records, one a line, which a paragraph would break.
+fn is_record(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.split('.').skip(1).any(|part| {
+        ["json", "jsonl", "ndjson"]
+            .iter()
+            .any(|end| part.eq_ignore_ascii_case(end))
+    })
 }
 
 fn glob_set(patterns: &[String]) -> Result<GlobSet> {

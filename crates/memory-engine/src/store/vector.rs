@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use memory_api::{ContentHash, EntryId, Fields, Result, Seq};
+use memory_api::{ContentHash, EntryId, Fields, LineRange, Result, Seq};
 use memory_sqlite::rusqlite::{Connection, Row, params};
 use memory_sqlite::sqlite_error;
 
@@ -68,15 +68,23 @@ impl Store {
             .await
     }
 
-    /// Returns entries of a namespace whose vector is pending, those above the number `after`, at most `limit`.
+    /// Returns entries of a namespace whose vector is pending, those above the number `after`, at most `limit`; with a place only
+    /// those that stand on these lines of a document.
     pub(crate) async fn pending(
         &self,
         namespace: String,
+        place: Option<(String, LineRange)>,
         after: i64,
         limit: usize,
     ) -> Result<Vec<Pending>> {
         self.db
-            .read(move |conn| pending(conn, &namespace, after, limit).map_err(sqlite_error))
+            .read(move |conn| {
+                match place {
+                    None => pending(conn, &namespace, after, limit),
+                    Some((path, lines)) => pending_in(conn, &namespace, &path, lines, after, limit),
+                }
+                .map_err(sqlite_error)
+            })
             .await
     }
 
@@ -216,13 +224,39 @@ fn pending(conn: &Connection, namespace: &str, after: i64, limit: usize) -> Sql<
          WHERE e.vector_seq IS NULL AND e.entry > ?1 AND d.namespace = ?2 ORDER BY e.entry LIMIT ?3",
     )?;
     statement
-        .query_map(params![after, namespace, limit.cast_signed()], |row| {
-            Ok(Pending {
-                entry: row.get(0)?,
-                text: text(row, 1)?,
-            })
-        })?
+        .query_map(params![after, namespace, limit.cast_signed()], pending_row)?
         .collect()
+}
+
+fn pending_in(
+    conn: &Connection,
+    namespace: &str,
+    path: &str,
+    lines: LineRange,
+    after: i64,
+    limit: usize,
+) -> Sql<Vec<Pending>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT e.entry, e.heading_path, e.text FROM entries e JOIN documents d USING (doc)
+         WHERE e.vector_seq IS NULL AND e.entry > ?1 AND d.namespace = ?2 AND d.path = ?3
+           AND e.line_start <= ?5 AND e.line_end >= ?4 ORDER BY e.entry LIMIT ?6",
+    )?;
+    let values = params![
+        after,
+        namespace,
+        path,
+        lines.start,
+        lines.end,
+        limit.cast_signed()
+    ];
+    statement.query_map(values, pending_row)?.collect()
+}
+
+fn pending_row(row: &Row<'_>) -> Sql<Pending> {
+    Ok(Pending {
+        entry: row.get(0)?,
+        text: text(row, 1)?,
+    })
 }
 
 fn vector_changes(conn: &Connection, after: Seq, limit: usize) -> Sql<Vec<(Seq, VectorChange)>> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use memory_api::{ContentHash, Embedder, ErrorKind, Matrix, Result, Role};
 
 use super::target::{ByMeaning, Target};
-use super::{Phase, SyncReport, Syncer};
+use super::{Embed, Phase, SyncReport, Syncer};
 use crate::background::Background;
 use crate::embedding::key;
 use crate::failpoint::{batch_size, step};
@@ -42,9 +42,16 @@ impl Syncer<'_> {
             return Ok(());
         };
         let store = &target.store;
+        // A new generation is not published with less than it could have.
+        let all = Embed::All;
+        let which = if target.unpublished {
+            &all
+        } else {
+            &self.request.embed
+        };
         let mut after = i64::MIN;
         loop {
-            let pending = self.pending(store, after).await?;
+            let pending = self.pending(store, which, after).await?;
             let Some(last) = pending.last() else {
                 return self.feed(by_meaning, store).await;
             };
@@ -71,6 +78,10 @@ impl Syncer<'_> {
                     .await?;
             }
             self.feed(by_meaning, store).await?;
+        }
+        if self.request.embed != Embed::All {
+            // Whoever waits for a few lines does not wait for a look at everything.
+            return by_meaning.vectors.flush().await;
         }
         let of_entries = store.vector_keys().await?;
         let needed = of_entries
@@ -103,7 +114,7 @@ impl Syncer<'_> {
         let mut done = 0;
         let mut after = i64::MIN;
         loop {
-            let pending = self.pending(store, after).await?;
+            let pending = self.pending(store, &self.request.embed, after).await?;
             let Some(last) = pending.last() else {
                 return Ok(None);
             };
@@ -224,9 +235,13 @@ impl Syncer<'_> {
         Ok(())
     }
 
-    async fn pending(&self, store: &Store, after: i64) -> Result<Vec<Pending>> {
+    async fn pending(&self, store: &Store, which: &Embed, after: i64) -> Result<Vec<Pending>> {
+        let place = match which {
+            Embed::All => None,
+            Embed::Lines { path, lines } => Some((path.clone(), *lines)),
+        };
         store
-            .pending(self.options.namespace.clone(), after, PAGE)
+            .pending(self.options.namespace.clone(), place, after, PAGE)
             .await
     }
 }

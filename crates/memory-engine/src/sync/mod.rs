@@ -21,9 +21,10 @@ mod target;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use futures::StreamExt as _;
-use memory_api::{Chunker, Error, ErrorKind, Result};
+use memory_api::{Chunker, Error, ErrorKind, LineRange, Result};
 use serde::Serialize;
 
 use crate::aside;
@@ -33,7 +34,7 @@ use crate::embedding::Model;
 use crate::failpoint::{batch_size, step};
 use crate::feed::{self, Standing, Words};
 use crate::generation;
-use crate::lock::WriterLock;
+use crate::lock::{Waited, WriterLock};
 use crate::manifest::Manifest;
 use crate::options::{Options, Part};
 use crate::search::degraded;
@@ -57,6 +58,8 @@ pub struct SyncRequest {
     pub force: bool,
     /// What to do when another process writes.
     pub wait: LockWait,
+    /// Which texts to embed.
+    pub embed: Embed,
     /// Hears how far it is; called often, from the task that syncs.
     pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
     /// Hears of each document that changed, by its path, from the task that syncs, before the change is written.
@@ -70,6 +73,7 @@ impl fmt::Debug for SyncRequest {
         f.debug_struct("SyncRequest")
             .field("force", &self.force)
             .field("wait", &self.wait)
+            .field("embed", &self.embed)
             .finish_non_exhaustive()
     }
 }
@@ -110,6 +114,24 @@ pub enum LockWait {
     Wait,
     /// Answer `Unavailable` with the context pair `lock: held`.
     Refuse,
+    /// Wait so long, then answer as [`Refuse`](Self::Refuse) does.
+    AtMost(Duration),
+}
+
+/// Which texts a sync embeds. Words find everything after every sync.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Embed {
+    /// Whatever has no vector.
+    #[default]
+    All,
+    /// What stands on these lines of a document. The rest stays pending for another sync: whoever waits for a few lines does not
+    /// wait for thousands of others.
+    Lines {
+        /// The document, as results name it.
+        path: String,
+        /// Its lines.
+        lines: LineRange,
+    },
 }
 
 /// How far a sync is.
@@ -363,11 +385,18 @@ impl Syncer<'_> {
             Ok(lock) => return Ok(Some(lock)),
             Err(holder) => holder,
         };
-        if self.request.wait == LockWait::Refuse {
-            return Err(holder.into_error());
-        }
+        let limit = match self.request.wait {
+            LockWait::Refuse => return Err(holder.into_error()),
+            LockWait::Wait => None,
+            LockWait::AtMost(limit) => Some(limit),
+        };
         self.progress(Phase::Waiting, 0, u64::from(holder.pid.unwrap_or(0)));
-        WriterLock::take(&self.options.state_dir, Arc::clone(&self.request.cancel)).await
+        let cancel = Arc::clone(&self.request.cancel);
+        match WriterLock::take(&self.options.state_dir, cancel, limit).await? {
+            Waited::Taken(lock) => Ok(Some(lock)),
+            Waited::Cancelled => Ok(None),
+            Waited::Held(holder) => Err(holder.into_error()),
+        }
     }
 
     async fn fill(

@@ -51,7 +51,10 @@ fn store() -> (tempfile::TempDir, Store) {
         apply((1..=5).map(|n| document(n, 1_000)).collect())
             .await
             .unwrap();
-        let pending = store.pending(NAMESPACE.to_owned(), 0, 9).await.unwrap();
+        let pending = store
+            .pending(NAMESPACE.to_owned(), None, 0, 9)
+            .await
+            .unwrap();
         let key = ContentHash([1; 32]);
         store
             .assign_vectors(pending.iter().map(|entry| (entry.entry, key)).collect())

@@ -1,3 +1,4 @@
+mod add;
 mod background;
 mod calibration;
 mod catch_up;

@@ -4,10 +4,12 @@
 #[macro_use]
 mod reports;
 
+mod add;
 mod broken;
 mod doctor;
 mod fake;
 mod field_reports;
+mod flush;
 mod format;
 mod indexing_reports;
 mod machine;
