@@ -53,7 +53,7 @@ fn is_token(byte: u8, marks: &str) -> bool {
 /// Returns whether a token may begin here: not in the middle of a longer one. So each run of characters is read once.
 fn begins(text: &str, at: usize, marks: &str) -> bool {
     let before = at.checked_sub(1).and_then(|idx| text.as_bytes().get(idx));
-    before.is_none_or(|byte| !is_token(*byte, marks) && *byte != b'_')
+    before.is_none_or(|byte| !is_token(*byte, marks))
 }
 
 fn prefixed(text: &str, hit: Range<usize>, pattern: Prefixed) -> Option<Range<usize>> {
@@ -212,8 +212,8 @@ fn skip_scheme(text: &str, at: usize) -> usize {
 
 /// Returns whether a value stands for itself: no variable, no call, no path, no mask.
 fn is_value(word: &str) -> bool {
+    // A bracket also begins what stands in the place of a secret already.
     let is_reference = word.starts_with(['$', '<', '{', '%', '(', '[', '/', '~', '.', '&', '@'])
-        || word.starts_with(REDACTED)
         || word.contains(['(', '{'])
         || word.contains("://")
         || word.contains("process.env")

@@ -129,6 +129,13 @@ fn tokens_are_found_wherever_they_stand() {
         }
         check_secret("at the end of a sentence: ", token, ".", *kind);
     }
+    let name = "backup_";
+    check_secret(
+        name,
+        "ghp_0123456789abcdefghijABCDEFGHIJ012345",
+        "",
+        SecretKind::Token,
+    );
 }
 
 #[test]
