@@ -1,6 +1,7 @@
 //! What is said, as it may stand in a Markdown file below what is there.
 
 use memory_api::{Error, ErrorKind, LineRange, Result};
+use memory_text::redact::find_secrets;
 
 /// Tags whose content is taken literally up to the closing tag.
 const RAW_TAGS: [&str; 4] = ["pre", "script", "style", "textarea"];
@@ -30,7 +31,7 @@ impl Passage {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a blank text, one of more than `max_chars` characters, or one with control characters.
+    /// `InvalidInput` for a blank text, one that holds a secret, one of more than `max_chars` characters, or one with control characters.
     pub(crate) fn new(text: &str, heading: &str, max_chars: usize) -> Result<Self> {
         let refused = |message: &str| Error::new(ErrorKind::InvalidInput, message);
         let n_chars = text.chars().count();
@@ -55,6 +56,14 @@ impl Passage {
         lines.drain(..n_blank);
         if lines.is_empty() {
             return Err(refused("the text is blank").with_hint("say what is to be remembered"));
+        }
+        // The kind alone: an error is shown, logged and given to models.
+        if let Some(secret) = find_secrets(text).first() {
+            let kind = secret.kind.as_str();
+            return Err(refused(&format!("the text holds a secret ({kind})"))
+                .with_context("refused", "secret")
+                .with_context("secret", kind)
+                .with_hint("leave it out, and say where it is kept instead"));
         }
         let heading = heading.trim();
         let level = atx_heading(heading).map_or(0, |(level, _)| level);

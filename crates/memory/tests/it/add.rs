@@ -179,6 +179,37 @@ fn the_same_text_is_refused_and_cited() {
 }
 
 #[test]
+fn a_secret_is_refused_by_its_kind_and_written_nowhere() {
+    let notes = desk();
+    for (text, kind) in [
+        (
+            "deploy with sk-proj-Zq83kfLw02mXc7Vb5NtR1yUe4HgJ6dSa",
+            "api key",
+        ),
+        ("see https://ann:hunter2hunter2@example.org/x", "password"),
+    ] {
+        let err = add(&notes, text).unwrap_err();
+        assert_eq!(err.kind(), ErrorKind::InvalidInput);
+        assert_eq!(err.context("refused"), Some("secret"), "{err}");
+        assert_eq!(err.context("secret"), Some(kind));
+        assert!(!format!("{err:?}").contains("Zq83kf") && !format!("{err:?}").contains("hunter2"));
+    }
+    assert!(!notes.path("memory").exists());
+    add(&notes, "the sk-learn port of the garden tool").unwrap();
+}
+
+#[test]
+fn a_transcript_is_never_written() {
+    let notes = desk().with("documents.transcripts", serde_json::json!(["chats"]));
+    notes.write("chats/a.jsonl", "");
+    for target in ["chats/a.jsonl", "chats/b.jsonl"] {
+        let err = add_to(&notes, target, "pump").unwrap_err();
+        assert_eq!(err.kind(), ErrorKind::InvalidInput, "{err}");
+    }
+    assert_eq!(text(&notes, "chats/a.jsonl"), "");
+}
+
+#[test]
 fn a_long_or_blank_text_is_refused_before_anything_is_made() {
     let notes = desk().with("write.max_chars", 10);
     for wrong in ["", " \n", "12345678901"] {
