@@ -136,7 +136,10 @@ pub struct DocumentsConfig {
     /// Files and folders outside the workspace that are indexed too. Default: none.
     #[schemars(extend("items" = serde_json::json!({"type": "string", "format": "path"})))]
     pub extra_paths: Vec<PathBuf>,
-    /// The size in KiB above which a file is skipped. Default 10240, range 1 to 1048576.
+    /// Transcripts of chats (JSONL), and folders of them. Default: none.
+    #[schemars(extend("items" = serde_json::json!({"type": "string", "format": "path"})))]
+    pub transcripts: Vec<PathBuf>,
+    /// The size in KiB above which a note is skipped; transcripts may have any size. Default 10240, range 1 to 1048576.
     #[schemars(range(min = 1, max = 1_048_576))]
     pub max_file_kib: u64,
 }
@@ -146,6 +149,7 @@ impl Default for DocumentsConfig {
         Self {
             include: Vec::new(),
             extra_paths: Vec::new(),
+            transcripts: Vec::new(),
             max_file_kib: 10 * 1024,
         }
     }
@@ -325,6 +329,12 @@ pub struct SyncConfig {
     /// How long files have to be quiet before that, in milliseconds. Default 1500, range 10 to 600000.
     #[schemars(range(min = 10, max = 600_000))]
     pub watch_debounce_ms: u32,
+    /// How many bytes a transcript has to have grown to be read again when files change. Default 100000, range 0 to 1000000000.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
+    pub delta_bytes: u32,
+    /// Or how many messages. Default 50, range 0 to 1000000.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub delta_messages: u32,
     /// How often in any case, in minutes; 0 means never. Default 10, range 0 to 10080.
     #[schemars(range(min = 0, max = 10_080))]
     pub interval_minutes: u32,
@@ -337,6 +347,8 @@ impl Default for SyncConfig {
             on_search: true,
             watch: true,
             watch_debounce_ms: 1500,
+            delta_bytes: 100_000,
+            delta_messages: 50,
             interval_minutes: 10,
         }
     }

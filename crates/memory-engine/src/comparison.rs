@@ -5,9 +5,8 @@ use std::collections::VecDeque;
 
 use memory_api::Result;
 
-use crate::discovery::{Found, Remarks, Walk};
+use crate::discovery::{Found, Remarks, Source, Walk};
 use crate::store::{Known, Store};
-use crate::sync::scan::SOURCE;
 
 /// Documents that are asked of the store at once.
 const PAGE: usize = 1000;
@@ -17,7 +16,8 @@ const PAGE: usize = 1000;
 pub(crate) struct Comparison<'a> {
     walk: Walk<'a>,
     found: Option<Found>,
-    known: KnownDocuments<'a>,
+    /// By source.
+    known: [KnownDocuments<'a>; 2],
 }
 
 /// What is on one side or on both.
@@ -29,12 +29,13 @@ pub(crate) enum Compared {
     Gone(String, Known),
 }
 
-/// The documents of a namespace, page by page.
+/// The documents of a namespace and a source, page by page.
 #[derive(Debug)]
 struct KnownDocuments<'a> {
     /// `None` when there are no more.
     store: Option<&'a Store>,
     namespace: &'a str,
+    source: Source,
     page: VecDeque<(String, Known)>,
     /// The last path of the page.
     last: String,
@@ -46,7 +47,8 @@ impl KnownDocuments<'_> {
             && let Some(store) = self.store
         {
             let (namespace, last) = (self.namespace.to_owned(), std::mem::take(&mut self.last));
-            let page = store.known_documents(namespace, SOURCE, last, PAGE).await?;
+            let source = self.source.as_str();
+            let page = store.known_documents(namespace, source, last, PAGE).await?;
             if page.len() < PAGE {
                 self.store = None;
             }
@@ -65,19 +67,23 @@ impl<'a> Comparison<'a> {
         Self {
             found: walk.next(),
             walk,
-            known: KnownDocuments {
+            known: Source::ALL.map(|source| KnownDocuments {
                 store,
                 namespace,
+                source,
                 page: VecDeque::new(),
                 last: String::new(),
-            },
+            }),
         }
     }
 
     /// Returns what comes next. A document that may still be there, where nobody could look, is passed over.
     pub(crate) async fn next(&mut self) -> Result<Option<Compared>> {
-        while let Some((path, known)) = self.known.first().await? {
-            let known = *known;
+        while let Some(known) = first_known(&mut self.known).await? {
+            let Some((path, document)) = known.page.front() else {
+                break;
+            };
+            let document = *document;
             let order = match &self.found {
                 Some(found) => path.cmp(&found.path),
                 None => Ordering::Less,
@@ -87,12 +93,12 @@ impl<'a> Comparison<'a> {
             if order == Ordering::Greater {
                 break;
             }
-            let document = self.known.page.pop_front();
+            let popped = known.page.pop_front();
             if order == Ordering::Equal {
-                return Ok(self.take_file(Some(known)));
+                return Ok(self.take_file(Some(document)));
             }
             if is_gone {
-                return Ok(document.map(|(path, known)| Compared::Gone(path, known)));
+                return Ok(popped.map(|(path, document)| Compared::Gone(path, document)));
             }
         }
         Ok(self.take_file(None))
@@ -107,4 +113,18 @@ impl<'a> Comparison<'a> {
         let found = std::mem::replace(&mut self.found, self.walk.next())?;
         Some(Compared::File(found, known))
     }
+}
+
+/// Returns the source whose next document has the least path. A path belongs to one source, its name says which.
+async fn first_known<'k, 'a>(
+    known: &'k mut [KnownDocuments<'a>; 2],
+) -> Result<Option<&'k mut KnownDocuments<'a>>> {
+    let [notes, transcripts] = known;
+    let (note, transcript) = (notes.first().await?, transcripts.first().await?);
+    Ok(match (note, transcript) {
+        (Some((note, _)), Some((transcript, _))) if transcript < note => Some(transcripts),
+        (Some(_), _) => Some(notes),
+        (None, Some(_)) => Some(transcripts),
+        (None, None) => None,
+    })
 }

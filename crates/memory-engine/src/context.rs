@@ -4,7 +4,7 @@ use memory_api::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::discovery::Discovery;
+use crate::discovery::{Discovery, Source};
 use crate::document;
 use crate::generation::Live;
 use crate::options::Options;
@@ -80,6 +80,12 @@ async fn lines(
     discovery: &Discovery,
     entry: &Entry,
 ) -> Result<Lines> {
+    if Source::of(&entry.path) == Source::Transcripts {
+        return Ok(Err(format!(
+            "nothing is shown around what stands in the transcript `{}`",
+            entry.path
+        )));
+    }
     let indexed = live
         .store
         .document_hash(

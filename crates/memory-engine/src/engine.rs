@@ -6,7 +6,7 @@ use memory_api::{Chunker, Error, ErrorKind, Limits, Result};
 use crate::candidates::{self, with_remedy};
 use crate::clock::Clock;
 use crate::contract::ContractReranker;
-use crate::discovery::{Discovery, WatchFolder};
+use crate::discovery::{Discovery, Source, WatchFolder};
 use crate::doctor::{self, Doctor, Finding};
 use crate::document;
 use crate::embedding::Model;
@@ -20,10 +20,13 @@ use crate::search::{self, SearchRequest, SearchResponse, Searcher};
 use crate::state_dir;
 use crate::status::Status;
 use crate::sync::{SyncReport, SyncRequest, Syncer, namespace_key};
-use crate::window::{Window, read_window};
+use crate::window::{Window, read_window, redact_rows};
 
 /// Characters of a window when the caller names no number.
 const WINDOW_CHARS: usize = 12_000;
+
+/// The most bytes of a transcript that is read as a whole, to show some lines of it.
+const MAX_TRANSCRIPT: u64 = 1 << 30;
 
 /// What an answer without an index says.
 const NO_INDEX: &str = "no index yet: run `memory index`";
@@ -280,23 +283,32 @@ impl Engine {
         Ok(response)
     }
 
-    /// Reads part of a memory file as it is on disk now.
+    /// Reads part of a memory file as it is on disk now; keys and tokens in transcripts are not shown.
     ///
     /// # Errors
     ///
     /// `InvalidInput` for a path that is no memory file; `NotFound` for one that does not exist.
     pub fn get(&self, request: &ReadRequest) -> Result<Window> {
         let absolute = self.discovery()?.resolve(&request.path)?;
-        let max_bytes = self.options.documents.max_file_kib.saturating_mul(1024);
+        let is_transcript = Source::of(&request.path) == Source::Transcripts;
+        let max_bytes = if is_transcript {
+            MAX_TRANSCRIPT
+        } else {
+            self.options.documents.max_file_kib.saturating_mul(1024)
+        };
         let content = document::read(&absolute, max_bytes)?;
         let max_chars = request.max_chars.unwrap_or(WINDOW_CHARS);
-        Ok(read_window(
+        let mut window = read_window(
             &request.path,
             &content.text,
             request.from,
             request.lines,
             max_chars,
-        ))
+        );
+        if is_transcript {
+            window.text = redact_rows(&window.text);
+        }
+        Ok(window)
     }
 
     /// Tells what is in the memory and what is missing.

@@ -63,7 +63,8 @@ pub use status::{Drift, IndexStatus, Status, VectorStatus};
 #[cfg(feature = "fuzzing")]
 pub use sync::fuzzing;
 pub use sync::{
-    DocumentChange, Embed, Failure, LockWait, OnDocument, Phase, Progress, SyncReport, SyncRequest,
+    DocumentChange, Embed, Failure, Growth, LockWait, OnDocument, Phase, Progress, SyncReport,
+    SyncRequest,
 };
 pub use window::{Window, WindowStatus, read_window};
 

@@ -46,7 +46,9 @@ pub struct Documents {
     pub include: Vec<String>,
     /// More files and folders, absolute or relative to the workspace; of a folder all Markdown files.
     pub extra_paths: Vec<PathBuf>,
-    /// Larger files are reported and left out.
+    /// Transcripts of chats, and folders of them, absolute or relative to the workspace.
+    pub transcripts: Vec<PathBuf>,
+    /// Larger files are reported and left out; transcripts may have any size.
     pub max_file_kib: u64,
 }
 
@@ -55,6 +57,7 @@ impl Default for Documents {
         Self {
             include: Vec::new(),
             extra_paths: Vec::new(),
+            transcripts: Vec::new(),
             max_file_kib: 10 * 1024,
         }
     }

@@ -12,13 +12,13 @@ use crate::candidates::{Found, Meaning, Question};
 use crate::citation::citation;
 use crate::context::{Context, surround};
 use crate::contract::ContractReranker;
+use crate::discovery::Source;
 use crate::filter::Filter;
 use crate::freshness::Freshness;
 use crate::fusion::{Fusion, Legs};
 use crate::generation::Live;
 use crate::options::Options;
 use crate::select::{Graded, Strictness, select};
-use crate::sync::scan::SOURCE;
 
 /// More results than this make no answer.
 const MAX_RESULTS: usize = 1_000;
@@ -441,8 +441,10 @@ async fn check_sources(live: &Live, filter: &Filter) -> Result<()> {
     }
     let mut sources = live.store.sources().await?;
     // Known, also while there is nothing in it.
-    if !sources.iter().any(|source| source == SOURCE) {
-        sources.push(SOURCE.to_owned());
+    for source in Source::ALL {
+        if !sources.iter().any(|known| known == source.as_str()) {
+            sources.push(source.as_str().to_owned());
+        }
     }
     match filter
         .sources

@@ -1,5 +1,7 @@
+use memory_text::redact::{find_secrets, redact};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 /// Part of a document, by lines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -125,4 +127,45 @@ pub fn read_window(
         });
     }
     window
+}
+
+/// Takes the secrets out of rows of JSON. A row without one stays as it is, byte by byte.
+pub(crate) fn redact_rows(rows: &str) -> String {
+    let redacted: Vec<String> = rows.split('\n').map(redact_row).collect();
+    redacted.join("\n")
+}
+
+/// What is escaped in a row hides a secret from whoever looks for it, so strings are looked at as they are meant.
+fn redact_row(row: &str) -> String {
+    let written_anew = serde_json::from_str::<Value>(row)
+        .ok()
+        .and_then(|mut value| redact_strings(&mut value).then(|| value.to_string()));
+    // A secret may also be told by the key it stands under.
+    redact(written_anew.as_deref().unwrap_or(row))
+        .text
+        .into_owned()
+}
+
+/// Returns whether there was anything to take out.
+fn redact_strings(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => {
+            let has_secrets = !find_secrets(text).is_empty();
+            if has_secrets {
+                *text = redact(text).text.into_owned();
+            }
+            has_secrets
+        }
+        // All of them, not only up to the first.
+        Value::Array(items) => count(items.iter_mut()) > 0,
+        Value::Object(fields) => count(fields.values_mut()) > 0,
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn count<'a>(values: impl Iterator<Item = &'a mut Value>) -> usize {
+    values
+        .map(redact_strings)
+        .filter(|redacted| *redacted)
+        .count()
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures::channel::oneshot;
 use futures::executor::block_on;
-use memory::{Clock, DocumentChange, Memory, SyncReport, SyncRequest};
+use memory::{Clock, DocumentChange, Growth, Memory, SyncReport, SyncRequest};
 use memory_api::{Error, ErrorKind, Result};
 
 use crate::eyes::{Eyes, Seen};
@@ -30,6 +30,9 @@ pub struct Settings {
     pub watch: bool,
     /// How long files have to be quiet before a sync; under changes without end it comes after ten times as long.
     pub debounce: Duration,
+    /// How much a transcript has to have grown to be read again when files change or a search asks; at the beginning and at each
+    /// interval all of it is read.
+    pub growth: Growth,
     /// Sync this often, whatever happens.
     pub interval: Option<Duration>,
 }
@@ -43,6 +46,10 @@ impl Settings {
             on_search: config.on_search,
             watch: config.watch,
             debounce: Duration::from_millis(u64::from(config.watch_debounce_ms)),
+            growth: Growth {
+                bytes: u64::from(config.delta_bytes),
+                messages: u64::from(config.delta_messages),
+            },
             interval: (minutes > 0).then(|| Duration::from_mins(minutes)),
         }
     }
@@ -127,14 +134,11 @@ impl Keeper {
         })
     }
 
-    /// Is called before each search: has the index brought up to date in the background, if the settings say so. Only the first
-    /// sync of all, without which nothing could be found, is waited for.
-    pub async fn before_search(&self, memory: &Memory) {
-        match memory.is_indexed().await {
-            Ok(false) => self.synced().await,
-            // A search says by itself what is wrong.
-            Ok(true) | Err(_) if self.on_search => drop(self.messages.send(Message::Ask)),
-            Ok(true) | Err(_) => {}
+    /// Has the index brought up to date in the background, if the settings say so for searches.
+    pub fn ask(&self) {
+        if self.on_search {
+            // A thread that is gone was stopped.
+            drop(self.messages.send(Message::Ask));
         }
     }
 
@@ -147,23 +151,20 @@ impl Keeper {
         }
     }
 
-    /// Stops a sync after its current batch, and the thread.
-    pub fn stop(mut self) {
-        self.end();
-    }
-
-    fn end(&mut self) {
+    /// Stops a sync after its current batch, and then the thread, without waiting for either.
+    pub fn stop(&self) {
         self.cancel.store(true, Ordering::Relaxed);
         drop(self.messages.send(Message::Stop));
-        if let Some(thread) = self.thread.take() {
-            drop(thread.join());
-        }
     }
 }
 
+/// Waits until the thread has ended.
 impl Drop for Keeper {
     fn drop(&mut self) {
-        self.end();
+        self.stop();
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
     }
 }
 
@@ -186,7 +187,7 @@ impl Keeping {
         // Before the first sync: what changes while it looks is seen.
         self.open_eyes(&mut schedule);
         if self.settings.at_start {
-            schedule.ask(self.clock.monotonic());
+            schedule.begin_at(self.clock.monotonic());
         } else {
             // The net below the events counts from here.
             schedule.end(self.clock.monotonic(), false);
@@ -196,12 +197,16 @@ impl Keeping {
             let now = self.clock.monotonic();
             let message = match schedule.due() {
                 Some(due) if due <= now => {
-                    schedule.begin();
+                    let growth = if schedule.begin() {
+                        self.settings.growth
+                    } else {
+                        Growth::default()
+                    };
                     if std::mem::take(&mut folders) {
                         // First, so that what a new folder holds is either listed by the sync or seen after it.
                         self.watch(&mut schedule);
                     }
-                    let failed = !self.sync();
+                    let failed = !self.sync(growth);
                     schedule.end(self.clock.monotonic(), failed);
                     continue;
                 }
@@ -285,11 +290,12 @@ impl Keeping {
     }
 
     /// Returns whether it went well.
-    fn sync(&mut self) -> bool {
+    fn sync(&mut self, growth: Growth) -> bool {
         // Who asks from here on waits for the next one.
         let waiting = std::mem::take(&mut self.waiting);
         let tell = Arc::clone(&self.tell);
         let request = SyncRequest {
+            growth,
             cancel: Arc::clone(&self.cancel),
             on_document: Some(Arc::new(move |path: &str, change| {
                 tell(Told::Document(path.to_owned(), change));

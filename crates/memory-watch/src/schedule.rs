@@ -12,6 +12,8 @@ const MAX_RETRY: Duration = Duration::from_mins(2);
 pub(crate) struct Schedule {
     debounce: Duration,
     interval: Option<Duration>,
+    /// When the first sync of all is due, where there is to be one.
+    first: Option<Duration>,
     /// The first and the latest event that no sync has begun after.
     seen: Option<(Duration, Duration)>,
     /// Since when somebody waits for a sync to begin.
@@ -28,6 +30,7 @@ impl Schedule {
         Self {
             debounce,
             interval,
+            first: None,
             seen: None,
             asked: None,
             ended: None,
@@ -66,7 +69,10 @@ impl Schedule {
             (Some(interval), Some(ended)) => Some(ended + interval),
             (Some(_), None) | (None, _) => None,
         };
-        let due = [quiet, asked, polled].into_iter().flatten().min();
+        let due = [self.first, quiet, asked, polled]
+            .into_iter()
+            .flatten()
+            .min();
         match (self.n_failed, self.ended) {
             (1.., Some(ended)) => {
                 let retry = RETRY
@@ -79,10 +85,17 @@ impl Schedule {
         }
     }
 
-    /// A sync begins: what was seen until now, it will find.
-    pub(crate) fn begin(&mut self) {
-        self.seen = None;
-        self.asked = None;
+    /// A sync is due at some moment, whatever happens.
+    pub(crate) fn begin_at(&mut self, moment: Duration) {
+        self.first = Some(moment);
+    }
+
+    /// A sync begins: what was seen until now, it will find. Returns whether there was anything but the time for it.
+    pub(crate) fn begin(&mut self) -> bool {
+        let is_first = self.first.take().is_some();
+        let was_seen = self.seen.take().is_some();
+        let was_asked = self.asked.take().is_some();
+        !is_first && (was_seen || was_asked)
     }
 
     /// The sync ended.

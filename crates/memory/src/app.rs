@@ -96,6 +96,7 @@ impl App {
             documents: Documents {
                 include: config.documents.include.clone(),
                 extra_paths: config.documents.extra_paths.clone(),
+                transcripts: config.documents.transcripts.clone(),
                 max_file_kib: config.documents.max_file_kib,
             },
             read_only: false,

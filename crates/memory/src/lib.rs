@@ -35,8 +35,8 @@ pub use memory::{Memory, Query};
 pub use memory_config as config;
 pub use memory_engine::{
     Added, AskedMode, Clock, Context, DocumentChange, Drift, Embed, EmbedderInfo, Evergreen,
-    Failure, Filter, Finding, FlushCycle, Fusion, Health, IndexStatus, LockWait, Mode, Phase,
-    Progress, ReadRequest, Rule, Scores, SearchResponse, SearchResult, Status, SyncReport,
+    Failure, Filter, Finding, FlushCycle, Fusion, Growth, Health, IndexStatus, LockWait, Mode,
+    Phase, Progress, ReadRequest, Rule, Scores, SearchResponse, SearchResult, Status, SyncReport,
     SyncRequest, TextScore, Threshold, VectorScore, VectorStatus, WatchFolder, Window,
     WindowStatus, citation,
 };

@@ -43,7 +43,7 @@ pub(crate) async fn run(context: &Context, output: Output) -> Result<Exit, Failu
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
-    keeper.stop();
+    drop(keeper);
     memory.close().await?;
     Ok(Exit::Interrupted)
 }

@@ -99,7 +99,7 @@ fn hint_lists_the_known_keys() {
     let hints: Vec<_> = err.iter().filter_map(|p| p.hint.as_deref()).collect();
     assert_eq!(
         hints,
-        ["known keys here: extra_paths, include, max_file_kib"]
+        ["known keys here: extra_paths, include, max_file_kib, transcripts"]
     );
 }
 

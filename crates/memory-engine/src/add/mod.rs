@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use futures::channel::oneshot;
 use memory_api::{Error, ErrorKind, LineRange, Result};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::citation::citation;
@@ -37,7 +38,7 @@ pub struct AddRequest {
 }
 
 /// What was added.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Added {
     /// The memory file, as results name it.

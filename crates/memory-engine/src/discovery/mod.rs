@@ -2,7 +2,9 @@
 //!
 //! Without `include`: `MEMORY.md` and `USER.md` in the workspace (in this very spelling; another spelling counts only where the
 //! exact one is missing) and every file below `memory/` that ends in `.md` or `.markdown`, in any case. With `include`: every
-//! file below the workspace that one of the globs matches. Always: the extra paths, of a folder its Markdown files.
+//! file below the workspace that one of the globs matches. Always: the extra paths, of a folder its Markdown files, and the
+//! transcripts, of a folder its files `*.jsonl` and what a reset or a deletion renames them to (`*.jsonl.reset.*`,
+//! `*.jsonl.deleted.*`).
 //!
 //! Never: links (a root that the user named may be one), folders whose name begins with a dot, the state folder, what
 //! `.memoryignore` (the syntax of `.gitignore`) excludes, and the side files `._*`, `.#*` of other programs.
@@ -30,8 +32,42 @@ pub const IGNORE_FILE: &str = ".memoryignore";
 
 /// The files at the top of a workspace.
 const TOP_FILES: [&str; 2] = ["MEMORY.md", "USER.md"];
+/// The keys that name further places.
+const EXTRA_PATHS: &str = "documents.extra_paths";
+const TRANSCRIPTS: &str = "documents.transcripts";
 /// The folder of a workspace.
 const FOLDER: &str = "memory";
+
+/// Where documents come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// Notes that people and agents keep.
+    Notes,
+    /// Transcripts of chats, which only grow.
+    Transcripts,
+}
+
+impl Source {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Notes, Self::Transcripts];
+
+    /// Returns the source of a path; its name decides.
+    pub fn of(path: &str) -> Self {
+        if is_transcript(path) {
+            Self::Transcripts
+        } else {
+            Self::Notes
+        }
+    }
+
+    /// Returns its name, as filters and results have it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Notes => "memory",
+            Self::Transcripts => "sessions",
+        }
+    }
+}
 
 /// Knows the memory files of a workspace.
 #[derive(Debug)]
@@ -39,8 +75,17 @@ pub struct Discovery {
     workspace: PathBuf,
     state_dir: PathBuf,
     roots: Vec<Root>,
-    /// Extra paths that are not there, by path.
-    missing: Vec<(String, PathBuf)>,
+    /// Configured places that are not there.
+    missing: Vec<Missing>,
+}
+
+/// A place that is configured and not there.
+#[derive(Debug)]
+struct Missing {
+    path: String,
+    dir: PathBuf,
+    /// The key that names it.
+    key: &'static str,
 }
 
 /// A place to walk.
@@ -69,6 +114,7 @@ enum Rule {
     TopFilesAndFolder,
     Globs(GlobSet),
     Markdown,
+    Transcripts,
     /// The root is the file.
     Itself,
 }
@@ -103,29 +149,34 @@ impl Discovery {
             rule,
         }];
         let mut missing = Vec::new();
-        for extra in &options.documents.extra_paths {
-            if extra.as_os_str().is_empty() {
-                return Err(Error::new(
-                    ErrorKind::InvalidInput,
-                    "an extra path is empty",
-                ));
+        let documents = &options.documents;
+        let extra = documents.extra_paths.iter().map(|path| (EXTRA_PATHS, path));
+        let transcripts = documents.transcripts.iter().map(|path| (TRANSCRIPTS, path));
+        for (key, path) in extra.chain(transcripts) {
+            if path.as_os_str().is_empty() {
+                return Err(
+                    Error::new(ErrorKind::InvalidInput, "a path is empty").with_context("key", key)
+                );
             }
-            let Ok(dir) = fs::canonicalize(workspace.join(extra)) else {
-                let dir = normal(&workspace.join(extra));
-                missing.push((relative(&workspace, &dir), dir));
+            let Ok(dir) = fs::canonicalize(workspace.join(path)) else {
+                let dir = normal(&workspace.join(path));
+                let path = relative(&workspace, &dir);
+                missing.push(Missing { path, dir, key });
                 continue;
             };
             if dir.parent().is_none() {
                 return Err(Error::new(
                     ErrorKind::InvalidInput,
-                    "the root of a file system is no extra path",
+                    "the root of a file system is no place of documents",
                 )
-                .with_context("key", "documents.extra_paths"));
+                .with_context("key", key));
             }
-            let rule = if dir.is_dir() {
-                Rule::Markdown
-            } else {
+            let rule = if !dir.is_dir() {
                 Rule::Itself
+            } else if key == TRANSCRIPTS {
+                Rule::Transcripts
+            } else {
+                Rule::Markdown
             };
             let prefix = relative(&workspace, &dir);
             roots.push(Root { dir, prefix, rule });
@@ -173,12 +224,14 @@ impl Discovery {
                     folders.push(folder(&root.dir, false));
                     folders.push(folder(&root.dir.join(FOLDER), true));
                 }
-                Rule::Globs(_) | Rule::Markdown => folders.push(folder(&root.dir, true)),
+                Rule::Globs(_) | Rule::Markdown | Rule::Transcripts => {
+                    folders.push(folder(&root.dir, true));
+                }
                 Rule::Itself => folders.extend(root.dir.parent().map(|dir| folder(dir, false))),
             }
         }
-        for (_, dir) in &self.missing {
-            folders.extend(dir.parent().map(|above| folder(above, false)));
+        for missing in &self.missing {
+            folders.extend(missing.dir.parent().map(|above| folder(above, false)));
         }
         folders
     }
@@ -399,14 +452,18 @@ impl Rule {
     fn enters(&self, folder: &str) -> bool {
         match self {
             Self::TopFilesAndFolder => strip_components(folder, FOLDER).is_some(),
-            Self::Globs(_) | Self::Markdown => true,
+            Self::Globs(_) | Self::Markdown | Self::Transcripts => true,
             Self::Itself => false,
         }
     }
 
     /// Returns whether a file of this name may be a memory file.
     fn may_match(&self, name: &OsStr) -> bool {
-        matches!(self, Self::Globs(_)) || name.to_str().is_some_and(is_markdown)
+        match self {
+            Self::Globs(_) => true,
+            Self::Transcripts => name.to_str().is_some_and(is_transcript),
+            _ => name.to_str().is_some_and(is_markdown),
+        }
     }
 
     /// Returns whether the file is a memory file; `has` tells whether there is something of this very name beside it.
@@ -420,6 +477,7 @@ impl Rule {
             },
             Self::Globs(globs) => globs.is_match(path),
             Self::Markdown => is_markdown(path),
+            Self::Transcripts => is_transcript(path),
             Self::Itself => false,
         }
     }
@@ -610,6 +668,27 @@ fn is_markdown(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|suffix| {
         suffix.eq_ignore_ascii_case("md") || suffix.eq_ignore_ascii_case("markdown")
     })
+}
+
+/// A backup or a checkpoint of a transcript is none, nor is what a reset packed.
+fn is_transcript(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let Some(stem) = name.find(".jsonl") else {
+        return false;
+    };
+    let ending = name.get(stem + ".jsonl".len()..).unwrap_or_default();
+    stem > 0
+        && (ending.is_empty()
+            || [".reset.", ".deleted."].iter().any(|mark| {
+                ending
+                    .strip_prefix(mark)
+                    .is_some_and(|time| !time.is_empty() && !is_packed(time))
+            }))
+}
+
+fn is_packed(name: &str) -> bool {
+    let ending = name.rsplit('.').next().unwrap_or_default();
+    ["zst", "gz", "bak", "tmp", "lock"].contains(&ending)
 }
 
 fn is_hidden(name: &str) -> bool {

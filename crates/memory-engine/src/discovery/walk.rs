@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use ignore::gitignore::Gitignore;
 use memory_api::{Error, Result};
 
-use super::{Discovery, Root, Rule, is_hidden, is_side_file, join, strip_components, unfit_name};
+use super::{
+    Discovery, Root, Rule, Source, is_hidden, is_side_file, join, strip_components, unfit_name,
+};
 use super::{IGNORE_FILE, ignore_rules, ignored};
 use crate::document::Stamp;
 use crate::manifest::io_error;
@@ -22,6 +24,11 @@ pub struct Found {
 }
 
 impl Found {
+    /// Returns where it comes from.
+    pub fn source(&self) -> Source {
+        Source::of(&self.path)
+    }
+
     /// Returns what the file looks like, as it was found.
     pub(crate) fn stamp(&self) -> Result<Stamp> {
         match self.stamp {
@@ -106,14 +113,14 @@ struct Listed {
 impl<'a> Walk<'a> {
     pub(super) fn new(discovery: &'a Discovery) -> Self {
         let mut remarks = Remarks::default();
-        for (path, dir) in &discovery.missing {
+        for missing in &discovery.missing {
             let error = Error::new(
                 memory_api::ErrorKind::NotFound,
-                format!("there is no `{}`", dir.display()),
+                format!("there is no `{}`", missing.dir.display()),
             )
-            .with_hint("check `documents.extra_paths`");
+            .with_hint(format!("check `{}`", missing.key));
             remarks.unreadable.push(Unreadable {
-                path: path.clone(),
+                path: missing.path.clone(),
                 error,
             });
         }

@@ -75,6 +75,21 @@ pub(crate) struct Known {
     /// What cut it: the hash of the chunkers' fingerprints.
     pub(crate) cut_by: ContentHash,
     pub(crate) stamp: Stamp,
+    /// Where a file that grew has to be read on; `None` where it is read as a whole.
+    pub(crate) position: Option<Position>,
+}
+
+/// How far a file was read that only grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// The bytes it had.
+    pub(crate) read: u64,
+    /// The bytes before the place from which it has to be cut again.
+    pub(crate) bytes: u64,
+    /// The lines before that place.
+    pub(crate) lines: u32,
+    /// The hash of what stands at the beginning and right before that place.
+    pub(crate) mark: ContentHash,
 }
 
 /// A document to store, in place of what was known of it.
@@ -87,6 +102,9 @@ pub(crate) struct NewDocument {
     pub(crate) stamp: Stamp,
     pub(crate) created: Option<Timestamp>,
     pub(crate) time: Timestamp,
+    pub(crate) position: Option<Position>,
+    /// Entries that begin on one of so many first lines stay as they are; `entries` are those behind.
+    pub(crate) kept_lines: u32,
     /// For the report; not stored.
     pub(crate) warnings: Vec<String>,
     pub(crate) entries: Vec<NewEntry>,
@@ -106,6 +124,10 @@ pub(crate) struct NewEntry {
 
 /// A change of one document.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all changes are of the large kind, and few of them wait at once"
+)]
 pub(crate) enum Change {
     /// Its content is new, or its file looks otherwise.
     Put(NewDocument),

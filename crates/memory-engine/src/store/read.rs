@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use memory_api::{
     ContentHash, EntryId, Error, ErrorKind, Fields, LexicalEntry, LexicalOp, LineRange, Result,
     Seq, Timestamp,
@@ -6,7 +8,7 @@ use memory_sqlite::rusqlite::types::Value;
 use memory_sqlite::rusqlite::{self, Connection, OptionalExtension as _, Row, params};
 use memory_sqlite::sqlite_error;
 
-use super::{Counts, Entry, Known, Sql, Store};
+use super::{Counts, Entry, Known, Position, Sql, Store};
 use crate::document::Stamp;
 use crate::filter::Filter;
 
@@ -46,6 +48,13 @@ impl Store {
                 .map(|hash| hash.map(ContentHash))
                 .map_err(sqlite_error)
             })
+            .await
+    }
+
+    /// Returns the ids of the entries of a document that begin on one of so many first lines.
+    pub(crate) async fn ids_until(&self, doc: i64, line: u32) -> Result<HashSet<EntryId>> {
+        self.db
+            .read(move |conn| ids_until(conn, doc, line).map_err(sqlite_error))
             .await
     }
 
@@ -245,7 +254,7 @@ fn known_documents(
     limit: usize,
 ) -> Sql<Vec<(String, Known)>> {
     conn.prepare_cached(
-        "SELECT path, doc, hash, cut_by, size, mtime_ns, inode FROM documents
+        "SELECT path, doc, hash, cut_by, size, mtime_ns, inode, read_bytes, resume_bytes, resume_lines, resume_mark FROM documents
          WHERE namespace = ?1 AND source = ?2 AND path > ?3 ORDER BY path LIMIT ?4",
     )?
     .query_map(
@@ -261,11 +270,34 @@ fn known_documents(
                 hash: ContentHash(row.get(2)?),
                 cut_by: ContentHash(row.get(3)?),
                 stamp,
+                position: position(row)?,
             };
             Ok((row.get(0)?, known))
         },
     )?
     .collect()
+}
+
+/// Reads the last four columns of a known document.
+fn position(row: &Row<'_>) -> Sql<Option<Position>> {
+    let Some(mark) = row.get::<_, Option<[u8; 32]>>(10)? else {
+        return Ok(None);
+    };
+    Ok(Some(Position {
+        read: row.get::<_, i64>(7)?.cast_unsigned(),
+        bytes: row.get::<_, i64>(8)?.cast_unsigned(),
+        lines: row.get(9)?,
+        mark: ContentHash(mark),
+    }))
+}
+
+/// Returns the ids of the entries of a document that begin on one of its first lines.
+fn ids_until(conn: &Connection, doc: i64, line: u32) -> Sql<HashSet<EntryId>> {
+    conn.prepare_cached("SELECT id FROM entries WHERE doc = ?1 AND line_start <= ?2")?
+        .query_map(params![doc, line], |row| {
+            row.get(0).map(EntryId::from_bytes)
+        })?
+        .collect()
 }
 
 fn lexical_ops(conn: &Connection, after: Seq, limit: usize) -> Sql<Vec<(Seq, LexicalOp)>> {

@@ -55,4 +55,11 @@ ALTER TABLE entries ADD COLUMN vector_key BLOB;
 ALTER TABLE entries ADD COLUMN pending TEXT;
 CREATE INDEX entries_without_vector ON entries (entry) WHERE vector_seq IS NULL;
 CREATE INDEX entries_by_vector_change ON entries (max(seq, vector_seq)) WHERE vector_seq IS NOT NULL;
+", "
+-- How far a transcript was read, and from where it has to be cut again once it has grown: bytes and lines before that place, and
+-- a hash of what stands at the beginning and right before it.
+ALTER TABLE documents ADD COLUMN read_bytes   INTEGER;
+ALTER TABLE documents ADD COLUMN resume_bytes INTEGER;
+ALTER TABLE documents ADD COLUMN resume_lines INTEGER;
+ALTER TABLE documents ADD COLUMN resume_mark  BLOB;
 "];

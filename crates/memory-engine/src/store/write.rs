@@ -96,7 +96,7 @@ impl<'a> Writer<'a> {
     }
 
     fn remove(&mut self, doc: i64) -> Sql<()> {
-        let entries = self.old_entries(doc)?;
+        let entries = self.old_entries(doc, 0)?;
         self.delete_all(entries)?;
         self.conn
             .prepare_cached("DELETE FROM documents WHERE doc = ?1")?
@@ -114,15 +114,18 @@ impl<'a> Writer<'a> {
     }
 
     fn put(&mut self, namespace: &str, document: &NewDocument) -> Sql<()> {
+        let position = document.position.as_ref();
         let doc: i64 = self
             .conn
             .prepare_cached(
                 "INSERT INTO documents
-                   (namespace, source, path, hash, cut_by, size, mtime_ns, inode, created, time)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+                   (namespace, source, path, hash, cut_by, size, mtime_ns, inode, created, time,
+                    read_bytes, resume_bytes, resume_lines, resume_mark)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
                  ON CONFLICT (namespace, source, path) DO UPDATE SET
                    hash = excluded.hash, cut_by = excluded.cut_by, size = excluded.size, mtime_ns = excluded.mtime_ns, inode = excluded.inode,
-                   created = excluded.created, time = excluded.time
+                   created = excluded.created, time = excluded.time, read_bytes = excluded.read_bytes,
+                   resume_bytes = excluded.resume_bytes, resume_lines = excluded.resume_lines, resume_mark = excluded.resume_mark
                  RETURNING doc",
             )?
             .query_row(
@@ -137,11 +140,21 @@ impl<'a> Writer<'a> {
                     document.stamp.inode.cast_signed(),
                     document.created.map(|time| time.0),
                     document.time.0,
+                    position.map(|position| position.read.cast_signed()),
+                    position.map(|position| position.bytes.cast_signed()),
+                    position.map(|position| position.lines),
+                    position.map(|position| position.mark.0),
                 ],
                 |row| row.get(0),
             )?;
-        let mut old = self.old_entries(doc)?;
-        for (position, entry) in document.entries.iter().enumerate() {
+        let kept_lines = document.kept_lines;
+        let mut old = self.old_entries(doc, kept_lines)?;
+        let n_kept = if kept_lines > 0 {
+            self.n_entries_until(doc, kept_lines)?
+        } else {
+            0
+        };
+        for (position, entry) in (n_kept..).zip(&document.entries) {
             match old.remove(&entry.id) {
                 Some(old) => self.keep(position, entry, &old)?,
                 None => self.insert(doc, position, entry)?,
@@ -150,12 +163,21 @@ impl<'a> Writer<'a> {
         self.delete_all(old)
     }
 
-    fn old_entries(&self, doc: i64) -> Sql<HashMap<EntryId, Old>> {
-        let mut statement = self
+    fn n_entries_until(&self, doc: i64, line: u32) -> Sql<usize> {
+        let n: i64 = self
             .conn
-            .prepare_cached("SELECT id, entry, kind, time, tags FROM entries WHERE doc = ?1")?;
+            .prepare_cached("SELECT count(*) FROM entries WHERE doc = ?1 AND line_start <= ?2")?
+            .query_row(params![doc, line], |row| row.get(0))?;
+        Ok(usize::try_from(n).unwrap_or(0))
+    }
+
+    /// Returns the entries of a document that begin behind a line.
+    fn old_entries(&self, doc: i64, after_line: u32) -> Sql<HashMap<EntryId, Old>> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT id, entry, kind, time, tags FROM entries WHERE doc = ?1 AND line_start > ?2",
+        )?;
         statement
-            .query_map([doc], |row| {
+            .query_map(params![doc, after_line], |row| {
                 let old = Old {
                     entry: row.get(1)?,
                     kind: row.get(2)?,

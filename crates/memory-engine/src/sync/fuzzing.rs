@@ -37,6 +37,7 @@ pub fn cut(chunker: Arc<dyn Chunker>, path: &str, bytes: &[u8]) -> Result<Vec<Cu
         cut_by: cut_by(&chunkers),
         chunkers,
         max_bytes: u64::MAX,
+        growth: super::Growth::default(),
         cancel: Arc::new(AtomicBool::new(false)),
     };
     let (text, warning) = document::decode(bytes.to_vec());

@@ -17,6 +17,7 @@ pub mod fuzzing;
 mod meaning;
 pub(crate) mod scan;
 mod target;
+mod transcript;
 
 use std::fmt;
 use std::sync::Arc;
@@ -44,6 +45,8 @@ use crate::vectors;
 use scan::{Outcome, Scan, Scanned};
 use target::{Target, is_of_plugin};
 
+pub use transcript::Growth;
+
 /// Names what the documents of a namespace were cut by, in the store.
 const CUT_BY: &str = "cut_by";
 /// Documents per transaction at most.
@@ -60,6 +63,8 @@ pub struct SyncRequest {
     pub wait: LockWait,
     /// Which texts to embed.
     pub embed: Embed,
+    /// How much a transcript has to have grown to be read again.
+    pub growth: Growth,
     /// Hears how far it is; called often, from the task that syncs.
     pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
     /// Hears of each document that changed, by its path, from the task that syncs, before the change is written.
@@ -98,7 +103,7 @@ pub enum DocumentChange {
 impl DocumentChange {
     fn of(outcome: &Outcome) -> Option<Self> {
         match outcome {
-            Outcome::Touched(_) => None,
+            Outcome::Touched(_) | Outcome::Part(_) => None,
             Outcome::Read { is_new: true, .. } => Some(Self::New),
             Outcome::Read { is_new: false, .. } => Some(Self::Updated),
             Outcome::Failed(_) => Some(Self::Failed),
@@ -206,6 +211,13 @@ impl SyncReport {
                 } else {
                     &mut self.updated
                 }) += 1;
+                let warnings = document.warnings.iter();
+                self.warnings
+                    .extend(warnings.map(|warning| format!("{path}: {warning}")));
+                Some(Change::Put(document))
+            }
+            // The document is counted with its last part.
+            Outcome::Part(document) => {
                 let warnings = document.warnings.iter();
                 self.warnings
                     .extend(warnings.map(|warning| format!("{path}: {warning}")));
@@ -513,6 +525,7 @@ impl Syncer<'_> {
             chunkers: self.chunkers.to_vec(),
             max_bytes: self.options.documents.max_file_kib.saturating_mul(1024),
             cut_by: scan::cut_by(self.chunkers),
+            growth: self.request.growth,
             cancel: Arc::clone(&self.request.cancel),
         };
         // Where every file is read, going through their names before costs next to nothing.

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
@@ -9,19 +9,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures::channel::mpsc;
 use futures::{SinkExt as _, executor};
 use memory_api::{
-    Chunked, Chunker, ContentHash, Document, DraftEntry, Error, ErrorKind, LineRange, Result,
+    Chunked, Chunker, ContentHash, Document, DraftEntry, EntryId, Error, ErrorKind, LineRange,
+    Result,
 };
 
 use crate::comparison::{Compared, Comparison};
-use crate::discovery::{Discovery, Found, Remarks};
-use crate::document::{self, Content};
+use crate::discovery::{Discovery, Found, Remarks, Source};
+use crate::document::{self, Content, Stamp};
 use crate::store::{Change, Known, NewDocument, NewEntry, Store};
+use crate::sync::transcript::{Begun, Growth, Reading};
 
 /// The version of what the engine itself derives from a document: ids, times, kinds.
 const DERIVE_VERSION: u32 = 1;
-
-/// Where files of the workspace come from.
-pub(crate) const SOURCE: &str = "memory";
 
 /// Documents that may wait for the writer.
 const QUEUE: usize = 64;
@@ -36,6 +35,7 @@ pub(super) struct Scan {
     pub(super) max_bytes: u64,
     /// The hash of the chunkers' fingerprints. What something else cut is cut again, also an unchanged document.
     pub(super) cut_by: ContentHash,
+    pub(super) growth: Growth,
     pub(super) cancel: Arc<AtomicBool>,
 }
 
@@ -69,6 +69,8 @@ pub(super) enum Outcome {
         document: NewDocument,
         is_new: bool,
     },
+    /// A transcript up to some place; the rest follows.
+    Part(NewDocument),
     Failed(Error),
 }
 
@@ -84,20 +86,26 @@ impl Scan {
         let run = async move {
             let mut comparison = Comparison::new(discovery.walk(), Some(&store), &self.namespace);
             let mut n_unchanged = 0;
+            let mut reading: Option<Reading> = None;
             while !self.cancel.load(Ordering::Relaxed) {
-                let told = match comparison.next().await {
-                    Ok(Some(compared)) => match self.look_at(compared) {
-                        None => continue,
-                        Some(Scanned::Unchanged(n)) => {
-                            n_unchanged += n;
-                            if n_unchanged < RUN {
-                                continue;
-                            }
-                            Ok(Scanned::Unchanged(std::mem::take(&mut n_unchanged)))
-                        }
-                        Some(scanned) => Ok(scanned),
+                let looked_at = match reading.take() {
+                    Some(begun) => Ok(self.read_on(begun, &mut reading)),
+                    None => match comparison.next().await {
+                        Ok(Some(compared)) => self.look_at(compared, &store, &mut reading).await,
+                        Ok(None) => break,
+                        Err(err) => Err(err),
                     },
-                    Ok(None) => break,
+                };
+                let told = match looked_at {
+                    Ok(None) => continue,
+                    Ok(Some(Scanned::Unchanged(n))) => {
+                        n_unchanged += n;
+                        if n_unchanged < RUN {
+                            continue;
+                        }
+                        Ok(Scanned::Unchanged(std::mem::take(&mut n_unchanged)))
+                    }
+                    Ok(Some(scanned)) => Ok(scanned),
                     Err(err) => Err(err),
                 };
                 let is_last = told.is_err();
@@ -123,39 +131,51 @@ impl Scan {
         Ok(receiver)
     }
 
-    /// Returns nothing for a file that came and went without a sync.
-    fn look_at(&self, compared: Compared) -> Option<Scanned> {
-        let gone = |path: String, known: Known| Scanned::Gone {
-            path,
-            change: Change::Remove { doc: known.doc },
-        };
+    /// Returns nothing for a file that came and went without a sync, and for a transcript that is `reading` from now on.
+    async fn look_at(
+        &self,
+        compared: Compared,
+        store: &Store,
+        reading: &mut Option<Reading>,
+    ) -> Result<Option<Scanned>> {
         let (found, known) = match compared {
             Compared::File(found, known) => (found, known),
-            Compared::Gone(path, known) => return Some(gone(path, known)),
+            Compared::Gone(path, known) => return Ok(Some(gone(path, known))),
         };
-        // A plugin that panics fails its document, not the sync.
-        let file = AssertUnwindSafe(|| self.file(&found, known.as_ref()));
-        let outcome = panic::catch_unwind(file)
-            .unwrap_or_else(|_| {
-                Err(Error::new(
-                    ErrorKind::Internal,
-                    "the chunker panicked on this document",
-                ))
-            })
-            .unwrap_or_else(|err| Some(Outcome::Failed(err)));
-        let Some(outcome) = outcome else {
-            return Some(Scanned::Unchanged(1));
-        };
-        // Somebody may delete a file between the walk and our opening it.
-        if matches!(&outcome, Outcome::Failed(err) if err.kind() == ErrorKind::NotFound)
-            && is_gone(&found.absolute)
-        {
-            return known.map(|known| gone(found.path, known));
+        if found.source() == Source::Notes {
+            let outcome = guarded(|| self.file(&found, known.as_ref()));
+            return Ok(outcome_of(found, known, outcome));
         }
-        Some(Scanned::File {
-            path: found.path,
-            outcome,
-        })
+        let is_same = |known: &Known| {
+            known.cut_by == self.cut_by && found.stamp().is_ok_and(|stamp| stamp == known.stamp)
+        };
+        if known.as_ref().is_some_and(is_same) {
+            return Ok(Some(Scanned::Unchanged(1)));
+        }
+        let fresh = known.filter(|known| known.cut_by == self.cut_by);
+        match Reading::begin(&found, fresh.as_ref(), self.growth) {
+            Ok(Begun::TooLittle) => Ok(Some(Scanned::Unchanged(1))),
+            Ok(Begun::Reading(mut begun)) => {
+                if let Some((doc, lines)) = begun.goes_on() {
+                    begun.keep(store.ids_until(doc, lines).await?);
+                }
+                begun.is_new = known.is_none();
+                *reading = Some(*begun);
+                Ok(None)
+            }
+            Err(err) => Ok(outcome_of(found, known, Err(err))),
+        }
+    }
+
+    /// Reads the next part of a transcript.
+    fn read_on(&self, mut begun: Reading, reading: &mut Option<Reading>) -> Option<Scanned> {
+        let path = begun.path().to_owned();
+        let outcome = guarded(|| begun.next(self).map(Some));
+        if matches!(outcome, Ok(Some(Outcome::Part(_)))) {
+            *reading = Some(begun);
+        }
+        let outcome = outcome.unwrap_or_else(|err| Some(Outcome::Failed(err)))?;
+        Some(Scanned::File { path, outcome })
     }
 
     /// Returns `None` for a file that is as it was.
@@ -181,31 +201,51 @@ impl Scan {
     }
 
     pub(super) fn cut(&self, path: &str, content: Content) -> Result<NewDocument> {
-        let input = Document::new(SOURCE, path, &content.text);
-        let Some(chunker) = self.chunkers.iter().find(|chunker| chunker.accepts(&input)) else {
+        let source = Source::of(path);
+        let input = Document::new(source.as_str(), path, &content.text);
+        let chunked = self.chunk(&input)?;
+        let mut ids = Ids::new(path);
+        let mut document = self.document(&input, chunked, content.stamp, 0, &mut ids);
+        document.hash = content.hash;
+        document.warnings.splice(0..0, content.warning);
+        Ok(document)
+    }
+
+    /// Cuts a document with the first chunker that accepts it.
+    pub(super) fn chunk(&self, input: &Document<'_>) -> Result<Chunked> {
+        let Some(chunker) = self.chunkers.iter().find(|chunker| chunker.accepts(input)) else {
             return Err(Error::new(
                 ErrorKind::Unsupported,
                 "no configured chunker accepts this file",
             )
             .with_hint("add one to `chunker.use`"));
         };
+        chunker.chunk(input)
+    }
+
+    /// Returns what the store gets of a document whose text begins behind `lines_before` lines of its file. Its hash is left to
+    /// the caller.
+    pub(super) fn document(
+        &self,
+        input: &Document<'_>,
+        chunked: Chunked,
+        stamp: Stamp,
+        lines_before: u32,
+        ids: &mut Ids,
+    ) -> NewDocument {
         let Chunked {
             meta,
             entries,
             warnings,
             ..
-        } = chunker.chunk(&input)?;
-        let time = document::document_time(path, &meta, content.stamp.mtime());
+        } = chunked;
+        let path = input.path;
+        let time = document::document_time(path, &meta, stamp.mtime());
         let kind = meta
             .kind
             .clone()
             .unwrap_or_else(|| document::derived_kind(path).to_owned());
-        let mut ids = Ids {
-            namespace: &self.namespace,
-            path,
-            seen: HashMap::new(),
-        };
-        let mut lines = Lines::new(&content.text);
+        let mut lines = Lines::new(input.text, lines_before);
         let entries = entries
             .into_iter()
             .map(|draft| {
@@ -218,7 +258,7 @@ impl Scan {
                     }
                 }
                 NewEntry {
-                    id: ids.next(&draft),
+                    id: ids.next(&self.namespace, input.source, &draft),
                     lines: lines.of(&draft),
                     kind: draft.kind.unwrap_or_else(|| kind.clone()),
                     time: Some(draft.time.unwrap_or(time)),
@@ -229,51 +269,105 @@ impl Scan {
             })
             .collect();
         let of_chunker = warnings.into_iter().map(|warning| match warning.line {
-            Some(line) => format!("line {line}: {}", warning.message),
+            Some(line) => format!("line {}: {}", line + lines_before, warning.message),
             None => warning.message,
         });
-        Ok(NewDocument {
-            source: SOURCE.to_owned(),
+        NewDocument {
+            source: input.source.to_owned(),
             path: path.to_owned(),
-            hash: content.hash,
+            hash: ContentHash([0; 32]),
             cut_by: self.cut_by,
-            stamp: content.stamp,
+            stamp,
             created: document::document_created(path, &meta),
             time,
-            warnings: content.warning.into_iter().chain(of_chunker).collect(),
+            position: None,
+            kept_lines: lines_before,
+            warnings: of_chunker.collect(),
             entries,
-        })
+        }
     }
+}
+
+fn gone(path: String, known: Known) -> Scanned {
+    Scanned::Gone {
+        path,
+        change: Change::Remove { doc: known.doc },
+    }
+}
+
+/// A plugin that panics fails its document, not the sync.
+fn guarded(read: impl FnOnce() -> Result<Option<Outcome>>) -> Result<Option<Outcome>> {
+    panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
+        Err(Error::new(
+            ErrorKind::Internal,
+            "the chunker panicked on this document",
+        ))
+    })
+}
+
+fn outcome_of(
+    found: Found,
+    known: Option<Known>,
+    outcome: Result<Option<Outcome>>,
+) -> Option<Scanned> {
+    let Some(outcome) = outcome.unwrap_or_else(|err| Some(Outcome::Failed(err))) else {
+        return Some(Scanned::Unchanged(1));
+    };
+    // Somebody may delete a file between the walk and our opening it.
+    if matches!(&outcome, Outcome::Failed(err) if err.kind() == ErrorKind::NotFound)
+        && is_gone(&found.absolute)
+    {
+        return known.map(|known| gone(found.path, known));
+    }
+    Some(Scanned::File {
+        path: found.path,
+        outcome,
+    })
 }
 
 fn is_gone(path: &Path) -> bool {
     fs::symlink_metadata(path).is_err_and(|err| err.kind() == io::ErrorKind::NotFound)
 }
 
-/// Gives entries their ids.
-struct Ids<'a> {
-    namespace: &'a str,
-    path: &'a str,
+/// Gives entries of a document their ids.
+#[derive(Debug)]
+pub(super) struct Ids {
+    path: String,
+    /// Those of the entries before, where only a later part is cut.
+    pub(super) kept: HashSet<EntryId>,
     seen: HashMap<(Vec<String>, ContentHash), u32>,
 }
 
-impl Ids<'_> {
-    fn next(&mut self, draft: &DraftEntry) -> memory_api::EntryId {
+impl Ids {
+    pub(super) fn new(path: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            kept: HashSet::new(),
+            seen: HashMap::new(),
+        }
+    }
+
+    fn next(&mut self, namespace: &str, source: &str, draft: &DraftEntry) -> EntryId {
         let content = document::content_hash(draft.text.as_bytes());
         let ordinal = self
             .seen
             .entry((draft.heading_path.clone(), content))
             .or_default();
-        let id = document::entry_id(
-            self.namespace,
-            SOURCE,
-            self.path,
-            &draft.heading_path,
-            content,
-            *ordinal,
-        );
-        *ordinal += 1;
-        id
+        loop {
+            let heading_path = &draft.heading_path;
+            let id = document::entry_id(
+                namespace,
+                source,
+                &self.path,
+                heading_path,
+                content,
+                *ordinal,
+            );
+            *ordinal += 1;
+            if !self.kept.contains(&id) {
+                return id;
+            }
+        }
     }
 }
 
@@ -285,11 +379,12 @@ pub(crate) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub(crate) fn new(text: &'a str) -> Self {
+    /// Begins with the text behind so many lines.
+    pub(crate) fn new(text: &'a str, lines_before: u32) -> Self {
         Self {
             text: text.as_bytes(),
             at: 0,
-            line: 1,
+            line: lines_before + 1,
         }
     }
 

@@ -100,6 +100,8 @@ fn put(path: u8, n_entries: u8) -> Change {
         },
         created: None,
         time: Timestamp(0),
+        position: None,
+        kept_lines: 0,
         warnings: Vec::new(),
         entries: (0..n_entries).map(entry).collect(),
     })

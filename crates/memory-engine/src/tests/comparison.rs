@@ -27,6 +27,8 @@ fn document(path: &str) -> NewDocument {
         },
         created: None,
         time: Timestamp(0),
+        position: None,
+        kept_lines: 0,
         warnings: Vec::new(),
         entries: Vec::new(),
     }

@@ -23,6 +23,8 @@ fn document(number: u8, mtime_ms: i64) -> Change {
         },
         created: None,
         time,
+        position: None,
+        kept_lines: 0,
         warnings: Vec::new(),
         entries: vec![NewEntry {
             id: id(number),

@@ -5,7 +5,7 @@ use crate::sync::scan::Lines;
 #[test]
 fn lines_are_counted_as_an_editor_does() {
     let text = "one\r\ntwo\n\nfour\n";
-    let mut lines = Lines::new(text);
+    let mut lines = Lines::new(text, 0);
     let mut of = |start: usize, end: usize| lines.of(&DraftEntry::new("x", start..end));
     let range = |start, end| LineRange { start, end };
     assert_eq!(of(0, 3), range(1, 1));

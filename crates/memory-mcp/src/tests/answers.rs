@@ -287,7 +287,10 @@ fn leaving_out_the_source_asks_all_and_an_unknown_one_is_named() {
                 json!({"query": "pump", "source": "sesions"}),
             )
             .await;
-        assert_eq!(refusal, "there is no source `sesions`, but: memory");
+        assert_eq!(
+            refusal,
+            "there is no source `sesions`, but: memory, sessions"
+        );
     });
 }
 

@@ -48,6 +48,22 @@ fn a_change_during_a_sync_makes_another_one_due() {
 }
 
 #[test]
+fn a_sync_knows_whether_something_happened_or_only_its_time_came() {
+    let mut schedule = Schedule::new(ms(1_500), Some(ms(60_000)));
+    schedule.begin_at(ms(5));
+    schedule.event(ms(5));
+    assert_eq!(schedule.due(), Some(ms(5)));
+    assert!(!schedule.begin());
+    schedule.end(ms(10), false);
+    assert_eq!(schedule.due(), Some(ms(60_010)));
+    assert!(!schedule.begin());
+    schedule.event(ms(60_020));
+    assert!(schedule.begin());
+    schedule.ask(ms(60_030));
+    assert!(schedule.begin());
+}
+
+#[test]
 fn a_question_is_due_at_once_and_the_next_one_after_a_rest() {
     let mut schedule = schedule();
     schedule.ask(ms(60_000));

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures::executor::block_on;
 use memory::config::{self, Flag, Sources};
-use memory::{App, Memory, Query};
+use memory::{App, Growth, Memory, Query};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -48,6 +48,7 @@ impl Kept {
             on_search: true,
             watch: true,
             debounce: Duration::from_millis(20),
+            growth: Growth::default(),
             interval: None,
         };
         let (sender, told) = mpsc::channel();
@@ -278,7 +279,7 @@ fn after_five_hundred_changes_the_index_is_what_the_files_are() {
 }
 
 #[test]
-fn only_the_first_index_keeps_a_search_waiting() {
+fn a_search_that_asks_has_the_next_one_find_more() {
     let dir = tempfile::tempdir().unwrap();
     write(&dir.path().join("memory/a.md"), "basalt");
     let app = App::with_default_plugins().unwrap();
@@ -293,6 +294,7 @@ fn only_the_first_index_keeps_a_search_waiting() {
         on_search: true,
         watch: false,
         debounce: Duration::from_millis(20),
+        growth: Growth::default(),
         interval: None,
     };
     let (sender, told) = mpsc::channel();
@@ -301,18 +303,20 @@ fn only_the_first_index_keeps_a_search_waiting() {
     })
     .unwrap();
     let found = |word: &str| {
-        block_on(keeper.before_search(&memory));
+        keeper.ask();
         let answer = block_on(memory.search(&Query::new(word))).unwrap();
         answer.results.len()
     };
-    assert_eq!(found("basalt"), 1);
     let until_synced = || {
         while !matches!(told.recv_timeout(LIMIT).unwrap(), Told::Synced(_)) {}
     };
+    block_on(keeper.synced());
     until_synced();
+    let answer = block_on(memory.search(&Query::new("basalt"))).unwrap();
+    assert_eq!(answer.results.len(), 1);
     write(&dir.path().join("memory/b.md"), "gypsum");
     // Nobody watches; the question itself has the note indexed, for the next one.
-    found("gypsum");
+    assert_eq!(found("gypsum"), 0);
     until_synced();
     assert_eq!(found("gypsum"), 1);
 }

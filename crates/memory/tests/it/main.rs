@@ -22,4 +22,5 @@ mod ranking_reports;
 mod reluctant;
 mod search;
 mod sync;
+mod transcripts;
 mod watermark;

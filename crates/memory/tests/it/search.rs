@@ -299,7 +299,10 @@ fn an_unknown_source_names_the_known_ones() {
     let err = notes
         .once(async |memory| memory.search(&Query::new("pump").with_filter(filter)).await)
         .unwrap_err();
-    assert_eq!(err.to_string(), "there is no source `sesions`, but: memory");
+    assert_eq!(
+        err.to_string(),
+        "there is no source `sesions`, but: memory, sessions"
+    );
 }
 
 #[test]
