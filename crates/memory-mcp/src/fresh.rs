@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use futures::executor::block_on;
 use memory::{Memory, SyncReport, SyncRequest};
+use memory_api::Result;
+use memory_watch::{Keeper, Settings, Told};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
@@ -43,6 +45,8 @@ pub(crate) struct Fresh {
     build: Mutex<Option<watch::Receiver<Build>>>,
     /// Ends a build between two batches.
     cancel: Arc<AtomicBool>,
+    /// Syncs while nobody waits for it; `None` where only the first index is built.
+    keeper: Option<Keeper>,
 }
 
 impl std::fmt::Debug for Fresh {
@@ -82,10 +86,27 @@ impl Fresh {
             patience,
             build: Mutex::new(None),
             cancel: Arc::new(AtomicBool::new(false)),
+            keeper: None,
         }
     }
 
-    /// The one place that every search passes before it looks: builds the first index and waits for it.
+    /// Has the index kept at the state of the files.
+    pub(crate) fn with_keeper(mut self, settings: Settings) -> Result<Self> {
+        let log = Arc::clone(&self.log);
+        let tell = move |told| match told {
+            Told::Failed(err) => log(&format!(
+                "not indexed: {}; it is tried again",
+                explained(&err)
+            )),
+            Told::Blind(reason) => log(&format!("files cannot be watched: {reason}")),
+            _ => {}
+        };
+        self.keeper = Some(Keeper::start(Arc::clone(&self.memory), settings, tell)?);
+        Ok(self)
+    }
+
+    /// The one place that every search passes before it looks: builds the first index and waits for it; has a later one brought up
+    /// to date in the background.
     ///
     /// # Cancellation
     ///
@@ -93,6 +114,9 @@ impl Fresh {
     pub(crate) async fn before_search(&self) -> News {
         // What else is wrong with the index the search says itself.
         if !matches!(self.memory.is_indexed().await, Ok(false)) {
+            if let Some(keeper) = &self.keeper {
+                keeper.ask();
+            }
             return News::default();
         }
         let waited = timeout(self.patience.at_all, self.wait(self.building())).await;
@@ -124,6 +148,9 @@ impl Fresh {
     /// Ends a build that runs, and gives it a moment for that. What it wrote stays; the next one goes on from there.
     pub(crate) async fn stop(&self, moment: Duration) {
         self.cancel.store(true, Ordering::Relaxed);
+        if let Some(keeper) = &self.keeper {
+            keeper.stop();
+        }
         let build = self.lock().clone();
         if let Some(mut build) = build {
             let done = build.wait_for(|build| matches!(build, Build::Done(_)));

@@ -2,8 +2,7 @@
 //!
 //! [`Stdio::take`] puts the real stdout aside, so that nothing but the protocol reaches the client whatever a library prints;
 //! [`serve`] answers on it until the client goes away or the process is asked to end. The tools are `memory_search`,
-//! `memory_get` and `memory_status`; what they answer is what `memory search --json`, `get --json` and `status --json` print,
-//! as structured content with its schema and as the same JSON in a text, for clients that show only that.
+//! `memory_get`, `memory_add` and `memory_status`; what they answer is what `memory search --json` and its like print, as structured content with its schema and as the same JSON in a text, for clients that show only that.
 //!
 //! # Wrong calls
 //!
@@ -24,7 +23,8 @@
 //!
 //! One thread reads and writes messages. Each call has a thread of its own while it runs, at most
 //! `server::MAX_CALLS` of them, since reading files blocks and a search computes; a call that is cancelled is dropped where it
-//! waits. The first index is built on a thread of its own as well (`fresh`).
+//! waits. The first index is built on a thread of its own as well (`fresh`), and a
+//! `memory_watch::Keeper` has its own for the rest.
 #![warn(missing_docs)]
 
 mod fresh;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use memory::Memory;
 use memory_api::{Error, ErrorKind, Result};
+use memory_watch::Settings;
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -29,13 +30,13 @@ const MOMENT: Duration = Duration::from_millis(500);
 ///
 /// `Unavailable` when the process cannot have the threads it needs; `InvalidInput` when client and server have no version of the
 /// protocol in common. A client that goes away is none.
-pub fn serve(memory: Memory, stdio: Stdio, log: Log) -> Result<()> {
+pub fn serve(memory: Memory, settings: Settings, stdio: Stdio, log: Log) -> Result<()> {
     let runtime = Builder::new_current_thread()
         .enable_all()
         .thread_name("memory-mcp")
         .build()
         .map_err(|err| unavailable("start", &err))?;
-    let server = Server::new(memory, log);
+    let server = Server::new(memory, settings, log)?;
     let result = runtime.block_on(async {
         let signal = signal()?;
         let stdin = tokio::io::stdin();

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use memory::Memory;
+use memory_watch::Settings;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
     CustomResult, ErrorCode, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
@@ -32,18 +33,20 @@ pub struct Server {
 }
 
 impl Server {
-    /// Creates a server for a memory that is open.
-    pub fn new(memory: Memory, log: Log) -> Self {
-        Self::with_tools(memory, log, ALL)
+    /// Creates a server for a memory that is open, whose index is kept fresh.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` when the system has no thread that keeps the index fresh.
+    pub fn new(memory: Memory, settings: Settings, log: Log) -> memory_api::Result<Self> {
+        let memory = Arc::new(memory);
+        let fresh = Fresh::new(Arc::clone(&memory), log, Patience::default());
+        Ok(Self::with(memory, fresh.with_keeper(settings)?, ALL))
     }
 
-    pub(crate) fn with_tools(memory: Memory, log: Log, tools: &'static [Tool]) -> Self {
-        let memory = Arc::new(memory);
+    pub(crate) fn with(memory: Arc<Memory>, fresh: Fresh, tools: &'static [Tool]) -> Self {
         Self {
-            desk: Arc::new(Desk {
-                fresh: Fresh::new(Arc::clone(&memory), log, Patience::default()),
-                memory,
-            }),
+            desk: Arc::new(Desk { memory, fresh }),
             tools,
             places: Arc::new(Semaphore::new(MAX_CALLS)),
         }

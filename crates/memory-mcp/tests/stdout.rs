@@ -57,7 +57,9 @@ fn serve_noisily(workspace: &str) {
         .args(["-c", "echo a stray line of a child"])
         .status();
     assert!(status.unwrap().success());
-    memory_mcp::serve(memory, stdio, Arc::new(|line| println!("log: {line}"))).unwrap();
+    let settings = memory_watch::Settings::new(&loaded.config.sync);
+    let log = Arc::new(|line: &str| println!("log: {line}"));
+    memory_mcp::serve(memory, settings, stdio, log).unwrap();
 }
 
 fn stray_lines_go_to_stderr() -> Result<(), Failed> {

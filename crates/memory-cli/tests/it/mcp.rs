@@ -37,6 +37,7 @@ scenarios! {
     calls_run_beside_each_other
     a_cancelled_call_leaves_the_server_well
     a_killed_server_ends_calls_and_another_goes_on
+    what_is_added_is_found_and_so_is_what_is_written_by_hand
     a_server_notices_what_others_index
     get_refuses_what_is_no_memory
 }

@@ -164,7 +164,7 @@ fn what_is_no_call_is_an_error_of_the_protocol() {
         }
         assert_eq!(
             send(json!({"name": "memory_serch", "arguments": {}})).await,
-            "there is no tool `memory_serch`, but: memory_search, memory_get, memory_status"
+            "there is no tool `memory_serch`, but: memory_search, memory_get, memory_add, memory_status"
         );
         assert_eq!(
             send(json!({})).await,

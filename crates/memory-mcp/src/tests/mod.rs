@@ -19,6 +19,7 @@ use serde_json::Value;
 use tokio::runtime::Builder;
 use tokio::task::JoinHandle;
 
+use crate::fresh::{Fresh, Patience};
 use crate::serve::serve_on;
 use crate::server::Server;
 use crate::tool::Tool;
@@ -83,7 +84,9 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) async fn with(memory: Memory, tools: &'static [Tool]) -> Self {
         let (here, there) = tokio::io::duplex(1 << 16);
-        let server = Server::with_tools(memory, Arc::new(|_| {}), tools);
+        let memory = Arc::new(memory);
+        let fresh = Fresh::new(Arc::clone(&memory), Arc::new(|_| {}), Patience::default());
+        let server = Server::with(memory, fresh, tools);
         let (input, output) = tokio::io::split(there);
         let server = tokio::spawn(serve_on(server, input, output, pending()));
         let client = ().serve(here).await.unwrap();

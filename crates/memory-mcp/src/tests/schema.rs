@@ -58,7 +58,8 @@ fn every_field_of_an_answer_is_in_its_schema() {
                 "memory_get",
                 json!({"path": "memory/2026-05-18.md", "lines": 2}),
             ),
-            (2, "memory_status", json!({})),
+            (2, "memory_add", json!({"text": "The valve is green."})),
+            (3, "memory_status", json!({})),
         ] {
             let answer = session.answer(tool, arguments).await;
             assert_eq!(ALL[idx].name, tool);
@@ -80,8 +81,12 @@ fn tools_say_what_they_are() {
     with_server(&Notes::of(&[("memory/a.md", "pump")]), async |session| {
         let tools = session.client().list_all_tools().await.unwrap();
         let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
-        assert_eq!(names, ["memory_search", "memory_get", "memory_status"]);
+        assert_eq!(
+            names,
+            ["memory_search", "memory_get", "memory_add", "memory_status"]
+        );
         for tool in tools {
+            let only_reads = tool.name != "memory_add";
             let hints = tool.annotations.unwrap();
             assert_eq!(hints.title, tool.title);
             assert_eq!(
@@ -91,7 +96,7 @@ fn tools_say_what_they_are() {
                     hints.idempotent_hint,
                     hints.open_world_hint
                 ),
-                (Some(true), Some(false), Some(true), Some(false))
+                (Some(only_reads), Some(false), Some(only_reads), Some(false))
             );
             // What a model pays for with every turn.
             assert!(tool.description.unwrap().len() < 600);

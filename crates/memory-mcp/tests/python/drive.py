@@ -86,7 +86,7 @@ async def tools_are_listed_and_answer():
             assert client.server_info.name == "memory"
             assert "memory_search before you answer" in client.instructions
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            assert list(tools) == ["memory_search", "memory_get", "memory_status"]
+            assert list(tools) == ["memory_search", "memory_get", "memory_add", "memory_status"]
             validators = {}
             for tool in tools.values():
                 for schema in (tool.input_schema, tool.output_schema):
@@ -94,7 +94,7 @@ async def tools_are_listed_and_answer():
                     assert schema["type"] == "object"
                 validators[tool.name] = jsonschema.Draft202012Validator(tool.output_schema)
                 hints = tool.annotations
-                assert (hints.read_only_hint, hints.open_world_hint) == (True, False)
+                assert (hints.read_only_hint, hints.open_world_hint) == (tool.name != "memory_add", False)
             for tool, arguments, command in [
                 ("memory_search", {"query": "pump", "context": 2}, ["search", "pump", "--context", "2"]),
                 ("memory_search", {"query": "pump", "tag": "home"}, ["search", "pump", "--tag", "home"]),
@@ -124,7 +124,7 @@ async def wrong_calls_are_refused_in_plain_words():
                 ({"query": "pump", "max_results": 99999999999999999999}, "a whole number, 0 to 1000"),
                 ({"query": "pump", "min_score": 2}, "a number, 0 to 1"),
                 ({"query": "pump", "since": "yesterday"}, "a day (2026-05-18)"),
-                ({"query": "pump", "source": "sesions"}, "there is no source `sesions`, but: memory"),
+                ({"query": "pump", "source": "sesions"}, "there is no source `sesions`, but: memory, sessions"),
                 ({}, "`query` is missing"),
                 (None, "`query` is missing"),
             ]:
@@ -153,7 +153,8 @@ async def a_cancelled_call_leaves_the_server_well():
     desk = Desk({"memory/a.md": "pump"})
     desk.run("index")
     # Another namespace has no index yet, and building one has to wait for the lock.
-    desk.write("memory.toml", 'namespace = "other"')
+    nothing_by_itself = "[sync]\non_session_start = false\non_search = false\nwatch = false\ninterval_minutes = 0\n"
+    desk.write("memory.toml", 'namespace = "other"\n' + nothing_by_itself)
     async with desk.client() as client:
         with open(desk.root / ".memory/lock", "r+b") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -167,6 +168,31 @@ async def a_cancelled_call_leaves_the_server_well():
             # They held every place there is.
             assert (await answer(client, "memory_get", {"path": "memory/a.md"}))["text"] == "pump"
         assert paths(await answer(client, "memory_search", {"query": "pump"})) == ["memory/a.md"]
+
+
+async def what_is_added_is_found_and_so_is_what_is_written_by_hand():
+    desk = Desk({"memory/a.md": "pump"})
+    async with desk.client() as client:
+        assert paths(await answer(client, "memory_search", {"query": "pump"})) == ["memory/a.md"]
+        added = await answer(client, "memory_add", {"text": "The valve is green.", "target": "memory/b.md"})
+        assert added["indexed"] and added["path"] == "memory/b.md", added
+        found = (await answer(client, "memory_search", {"query": "valve"}))["results"]
+        assert [hit["path"] for hit in found] == ["memory/b.md"], found
+        assert "valve is green" in found[0]["snippet"]
+        for arguments, expected in [
+            ({"text": "The valve is green.", "target": "memory/b.md"}, "memory/b.md#L"),
+            ({"text": "key sk-proj-Zq83kfLw02mXc7Vb5NtR1yUe4HgJ6dSa"}, "api key"),
+            ({"text": "out", "target": "../out.md"}, "is not a memory file"),
+            ({"text": " "}, "text"),
+            ({"target": "memory/b.md"}, "`text` is missing"),
+        ]:
+            text = await refusal(client, "memory_add", arguments)
+            assert expected in text and "Zq83" not in text, text
+        assert not (desk.root.parent / "out.md").exists()
+        # Nobody asks for an index; the server sees the file by itself.
+        desk.write("memory/c.md", "gypsum")
+        while paths(await answer(client, "memory_search", {"query": "gypsum"})) != ["memory/c.md"]:
+            await asyncio.sleep(0.05)
 
 
 async def a_killed_server_ends_calls_and_another_goes_on():
