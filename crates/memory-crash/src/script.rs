@@ -1,4 +1,5 @@
-//! What happens to a tree of notes, from a seed: files are added, edited, grown, touched, moved and deleted.
+//! What happens to a tree of notes, from a seed: files are added, edited, grown, touched, moved and deleted; a transcript grows and
+//! starts over.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,6 +18,10 @@ const OTHER_PLUGIN: std::ops::Range<usize> = 1..3;
 const LOST_WORDS: usize = 4;
 /// The first round whose documents are cut by another rule, in a plan that rebuilds.
 const OTHER_SPLIT: usize = 5;
+/// The transcript of a chat among the notes.
+pub(crate) const CHAT: &str = "chats/one.jsonl";
+/// The round in which it starts over.
+const OTHER_CHAT: usize = 4;
 /// The folder of the notes in the workspace.
 const NOTES: &str = "notes";
 /// The time of the files of the first round, in seconds since 1970; each round is a day later.
@@ -141,7 +146,13 @@ impl Script {
         let mut random = Random::new(seed);
         let mut tree = Tree::new();
         let mut rounds = Vec::new();
+        let mut said = Random::new(!seed);
+        let chats = [
+            chat(&mut said, "first", OTHER_CHAT),
+            chat(&mut said, "second", N_ROUNDS - OTHER_CHAT),
+        ];
         for round in 0..N_ROUNDS as u64 {
+            tree.remove(CHAT);
             if round > 0 {
                 change(&mut tree, &mut random, round);
             }
@@ -150,6 +161,13 @@ impl Script {
                 let path = format!("{}/{round}-{n}.md", random.word());
                 tree.insert(path, Note { content, round });
             }
+            let [first, second] = &chats;
+            let said = usize::try_from(round).unwrap_or(0);
+            let said = first
+                .get(said)
+                .or_else(|| second.get(said.saturating_sub(OTHER_CHAT)));
+            let content = said.cloned().unwrap_or_default();
+            tree.insert(CHAT.to_owned(), Note { content, round });
             rounds.push(tree.clone());
         }
         Self { rounds }
@@ -163,7 +181,10 @@ impl Script {
     pub(crate) fn versions(&self) -> BTreeMap<&str, Vec<BTreeSet<&str>>> {
         let mut versions: BTreeMap<&str, Vec<BTreeSet<&str>>> = BTreeMap::new();
         for (path, note) in self.rounds.iter().flatten() {
-            let words = note.content.split_whitespace().collect();
+            // What is said in a transcript stands between the quotes of its rows; entries say by whom.
+            let is_border = |c: char| c.is_whitespace() || c == '"';
+            let speakers = ["user:", "assistant:"];
+            let words = note.content.split(is_border).chain(speakers).collect();
             versions.entry(path).or_default().push(words);
         }
         versions
@@ -201,6 +222,28 @@ fn change(tree: &mut Tree, random: &mut Random, round: u64) {
             note.round = round;
         }
     }
+}
+
+/// A chat that grows, as it is after each of some rounds; what is being said at that moment is half a row.
+fn chat(random: &mut Random, mark: &str, n_rounds: usize) -> Vec<String> {
+    let mut said = String::new();
+    let mut so_far = Vec::new();
+    for round in 0..n_rounds {
+        for n in 0..4 {
+            let (a, b, c) = (random.word(), random.word(), random.word());
+            let question = format!(
+                "{{\"role\": \"user\", \"content\": \"which {a} {mark}{round}q{n} lies beside the {b}\"}}\n"
+            );
+            let answer = format!(
+                "{{\"role\": \"assistant\", \"content\": \"the {c} {mark}{round}a{n} does\"}}\n"
+            );
+            said.extend([question, answer]);
+        }
+        let n_unsaid = usize::try_from(random.below(60)).unwrap_or(0);
+        let end = said.len().saturating_sub(n_unsaid);
+        so_far.push(said.get(..end).unwrap_or_default().to_owned());
+    }
+    so_far
 }
 
 /// Three sections, each with a word that no other version of any note has.

@@ -55,6 +55,7 @@ pub(crate) fn open(workspace: &Path, state: &str, setup: Setup) -> Result<Memory
     let sources = Sources {
         flags: vec![
             flag("documents.include", json!(["notes/**/*.md"])),
+            flag("documents.transcripts", json!(["notes/chats"])),
             flag("embedder.use", json!("hash")),
             flag("vector.use", json!(plugin)),
             // Vectors that no entry needs go at once, so that this is a step as well.

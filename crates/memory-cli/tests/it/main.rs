@@ -16,3 +16,5 @@ mod mcp;
 mod plugins;
 mod program;
 mod search;
+#[cfg(unix)]
+mod watch;

@@ -1,7 +1,7 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use crate::script::{Plan, Random, Script, files, write};
+use crate::script::{CHAT, Plan, Random, Script, files, write};
 
 #[test]
 fn a_seed_decides_the_script() {
@@ -45,6 +45,22 @@ fn every_round_changes_the_tree_in_every_way() {
             same_path().any(|(before, after)| before != after && before.content == after.content)
         );
     }
+}
+
+#[test]
+fn a_chat_grows_and_starts_over() {
+    let script = Script::new(1);
+    let chats: Vec<&str> = script
+        .rounds
+        .iter()
+        .map(|tree| &*tree[CHAT].content)
+        .collect();
+    let grows: Vec<bool> = chats
+        .windows(2)
+        .map(|pair| pair[1].starts_with(pair[0]))
+        .collect();
+    assert_eq!(grows, [true, true, true, false, true, true]);
+    assert!(chats.iter().any(|chat| !chat.ends_with('\n')));
 }
 
 #[test]
