@@ -240,7 +240,7 @@ impl Beside {
         if found != Some(expected) {
             return Ok(false);
         }
-        fs::write(place, fs::read(&self.path)?).map(|()| true)
+        fs::rename(&self.path, place).map(|()| true)
     }
 }
 

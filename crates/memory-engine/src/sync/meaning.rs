@@ -44,7 +44,11 @@ impl Syncer<'_> {
         let store = &target.store;
         // A new generation is not published with less than it could have.
         let all = Embed::All;
-        let which = if false { &all } else { &self.request.embed };
+        let which = if target.unpublished {
+            &all
+        } else {
+            &self.request.embed
+        };
         let mut after = i64::MIN;
         loop {
             let pending = self.pending(store, which, after).await?;

@@ -277,6 +277,22 @@ fn what_another_program_changes_meanwhile_is_noticed_and_stays() {
     assert_eq!(names(dir.path()), ["a.md"]);
 }
 
+/// What died half-way would be seen by a reader half-way as well, so no moment has to be hit for it.
+#[cfg(unix)]
+#[test]
+fn who_has_a_note_open_meanwhile_reads_the_old_one_whole() {
+    use std::io::Read as _;
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.md"), "old\n").unwrap();
+    let mut reader = fs::File::open(dir.path().join("a.md")).unwrap();
+    append(dir.path(), "a.md", "new").run().unwrap();
+    let mut seen = String::new();
+    reader.read_to_string(&mut seen).unwrap();
+    assert_eq!(seen, "old\n");
+    let now = fs::read_to_string(dir.path().join("a.md")).unwrap();
+    assert_eq!(now, "old\n\nnew\n");
+}
+
 #[test]
 fn what_died_beside_a_note_is_swept() {
     let dir = tempfile::tempdir().unwrap();
