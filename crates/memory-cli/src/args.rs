@@ -264,6 +264,14 @@ pub(crate) enum ConfigCommand {
     Check,
     /// Print the JSON Schema of the whole configuration
     Schema,
+    /// Print a `memory.toml` that says what an `openclaw.json` says, and on stderr what has no counterpart; writes nothing
+    Import {
+        /// The file, as `~/.openclaw/openclaw.json`
+        file: PathBuf,
+        /// Whose memory, where the file lists several [default: that of the default agent]
+        #[arg(long, value_name = "ID")]
+        agent: Option<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -24,6 +24,7 @@ mod config;
 pub mod env;
 mod file;
 mod gather;
+mod import;
 mod key;
 mod layer;
 mod load;
@@ -44,6 +45,7 @@ pub use config::{
     FlushConfig, Fusion, Preset, SearchConfig, SearchMode, SyncConfig, TextScore, Threshold,
     VectorScore, WriteConfig,
 };
+pub use import::{Import, ImportSource, Note, NoteKind, import};
 pub use key::nearest;
 pub use load::{Loaded, load};
 pub use problem::{Problem, Problems};

@@ -1,3 +1,5 @@
+mod import;
+
 use std::path::Path;
 
 use memory::config::{Loaded, Setting, config_schema};
@@ -13,16 +15,22 @@ pub(crate) fn run(
     command: &ConfigCommand,
     output: Output,
 ) -> Result<Exit, Failure> {
-    if let ConfigCommand::Schema = command {
-        output.json(&config_schema(context.registry()))?;
-        return Ok(Exit::Ok);
+    match command {
+        ConfigCommand::Schema => {
+            output.json(&config_schema(context.registry()))?;
+            return Ok(Exit::Ok);
+        }
+        ConfigCommand::Import { file, agent } => {
+            return import::run(context, file, agent.as_deref(), output);
+        }
+        ConfigCommand::Show { .. } | ConfigCommand::Check => {}
     }
     let workspace = context.workspace_or_current()?;
     let loaded = context.load(&workspace)?;
     match command {
         ConfigCommand::Show { origin } => show(&loaded, *origin, context.current_dir(), output)?,
         ConfigCommand::Check => check(&loaded, &workspace, output)?,
-        ConfigCommand::Schema => {}
+        ConfigCommand::Schema | ConfigCommand::Import { .. } => {}
     }
     Ok(Exit::Ok)
 }

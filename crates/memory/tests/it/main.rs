@@ -11,6 +11,7 @@ mod fake;
 mod field_reports;
 mod flush;
 mod format;
+mod import;
 mod indexing_reports;
 mod machine;
 mod meaning;
