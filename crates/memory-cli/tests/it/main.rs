@@ -8,6 +8,7 @@ mod eval;
 mod examples;
 mod flush;
 mod get;
+mod guides;
 mod index;
 #[cfg(unix)]
 mod indexing_reports;
