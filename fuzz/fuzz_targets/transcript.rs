@@ -31,8 +31,7 @@ fuzz_target!(|data: &[u8]| {
 
     let whole = cut(&chunker, &Document::new("sessions", PATH, &text), config);
     check_halves(&chunker, &text, &whole, share, config);
-    let entries =
-        fuzzing::cut(Arc::new(chunker), PATH, bytes).expect("no text is an error");
+    let entries = fuzzing::cut(Arc::new(chunker), PATH, bytes).expect("no text is an error");
     assert_eq!(entries.len(), whole.entries.len());
     let mut ids = HashSet::new();
     let n_lines = lines(&text);
@@ -88,7 +87,11 @@ fn check_halves(
     while !text.is_char_boundary(len) {
         len -= 1;
     }
-    let before = cut(chunker, &Document::new("sessions", PATH, &text[..len]), config);
+    let before = cut(
+        chunker,
+        &Document::new("sessions", PATH, &text[..len]),
+        config,
+    );
     let resume = before.resume.expect("a transcript can be gone on with");
     let head = Document::head_of(text);
     let rest = Document::continued("sessions", PATH, head, &text[resume..]);
@@ -99,5 +102,8 @@ fn check_halves(
         entry.span = entry.span.start + resume..entry.span.end + resume;
         entry
     }));
-    assert_eq!(pieces, whole.entries, "cut in two at {resume} after {len} bytes");
+    assert_eq!(
+        pieces, whole.entries,
+        "cut in two at {resume} after {len} bytes"
+    );
 }

@@ -1,7 +1,7 @@
 //! Finds keys, tokens and passwords in a text, and takes them out.
 //!
-//! One pass looks for the words that secrets begin with or stand behind ([`pattern`]); only where one stands is anything
-//! looked at more closely ([`check`]). Time is linear in the text, whatever it holds.
+//! One pass looks for the words that secrets begin with or stand behind (`pattern`); only where one stands is anything
+//! looked at more closely (`check`). Time is linear in the text, whatever it holds.
 
 mod check;
 mod pattern;
