@@ -1,6 +1,6 @@
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -63,7 +63,7 @@ pub enum Told {
     Watching(usize),
     /// Files cannot be watched, or not all of them; they are compared every so often instead.
     Blind(String),
-    /// A document changed and is indexed now.
+    /// A document changed; it is indexed when the sync has ended.
     Document(String, DocumentChange),
     /// A sync ended.
     Synced(SyncReport),
@@ -142,6 +142,12 @@ impl Keeper {
         }
     }
 
+    /// Has it hear what a watcher could tell.
+    #[cfg(test)]
+    pub(crate) fn see(&self, seen: Seen) {
+        self.messages.send(Message::Seen(seen)).unwrap();
+    }
+
     /// Waits for a sync that begins from now on, well or badly ended.
     pub async fn synced(&self) {
         let (sender, receiver) = oneshot::channel();
@@ -203,7 +209,7 @@ impl Keeping {
                         Growth::default()
                     };
                     if std::mem::take(&mut folders) {
-                        // First, so that what a new folder holds is either listed by the sync or seen after it.
+                        // Before the sync, so that what a new folder holds is either listed by the sync or seen after it.
                         self.watch(&mut schedule);
                     }
                     let failed = !self.sync(growth);
@@ -236,7 +242,9 @@ impl Keeping {
                 }
                 Message::Seen(Seen::Trouble(reason)) => {
                     (self.tell)(Told::Blind(reason));
-                    self.open_eyes(&mut schedule);
+                    // Opened again before the next sync, so that one trouble after the other does not keep this busy.
+                    self.eyes = None;
+                    folders = true;
                     schedule.event(now);
                 }
             }
@@ -249,7 +257,7 @@ impl Keeping {
             return;
         }
         let outbox = self.outbox.clone();
-        let own: Vec<PathBuf> = vec![self.memory.state_dir().to_owned()];
+        let own = own(self.memory.state_dir());
         // Who receives is gone only when all of this is.
         let tell = move |seen| drop(outbox.send(Message::Seen(seen)));
         match Eyes::new(own, tell) {
@@ -263,7 +271,7 @@ impl Keeping {
 
     fn watch(&mut self, schedule: &mut Schedule) {
         let Some(eyes) = &mut self.eyes else {
-            return;
+            return self.open_eyes(schedule);
         };
         match self.memory.watch_folders() {
             Ok(folders) => {
@@ -317,4 +325,17 @@ impl Keeping {
         }
         is_well
     }
+}
+
+/// Returns the paths by which events may name the folder of the index: as it was named, and with the links on the way resolved.
+fn own(state_dir: &Path) -> Vec<PathBuf> {
+    let resolved = state_dir.canonicalize().or_else(|_| {
+        // It is made by the first sync.
+        let above = state_dir.parent().unwrap_or(state_dir).canonicalize()?;
+        Ok::<_, std::io::Error>(above.join(state_dir.file_name().unwrap_or_default()))
+    });
+    [Some(state_dir.to_owned()), resolved.ok()]
+        .into_iter()
+        .flatten()
+        .collect()
 }

@@ -13,6 +13,7 @@ use memory::{App, Growth, Memory, Query};
 use serde_json::json;
 use tempfile::TempDir;
 
+use crate::eyes::Seen;
 use crate::{Keeper, Settings, Told};
 
 /// Far longer than anything here takes.
@@ -23,14 +24,28 @@ struct Kept {
     dir: TempDir,
     memory: Arc<Memory>,
     told: Receiver<Told>,
-    _keeper: Keeper,
+    keeper: Keeper,
 }
 
 impl Kept {
     fn of(files: &[(&str, &str)], extra: &[&str]) -> Self {
+        let kept = Self::new(files, extra, Path::to_path_buf, true);
+        kept.until_fresh();
+        kept
+    }
+
+    /// Opens the folder by the path that `reached` makes of it; with `by_itself` files are watched and synced at the start.
+    fn new(
+        files: &[(&str, &str)],
+        extra: &[&str],
+        reached: impl FnOnce(&Path) -> PathBuf,
+        by_itself: bool,
+    ) -> Self {
         let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("root");
+        fs::create_dir(&root).unwrap();
         for (path, text) in files {
-            write(&dir.path().join(path), text);
+            write(&root.join(path), text);
         }
         let flag = |key: &str, value: serde_json::Value| Flag::new("test", key, value);
         let app = App::with_default_plugins().unwrap();
@@ -42,11 +57,11 @@ impl Kept {
             ..Sources::default()
         };
         let loaded = config::load(&sources, app.registry()).unwrap();
-        let memory = Arc::new(block_on(app.open(&loaded.config, dir.path())).unwrap());
+        let memory = Arc::new(block_on(app.open(&loaded.config, &reached(&root))).unwrap());
         let settings = Settings {
-            at_start: true,
+            at_start: by_itself,
             on_search: true,
-            watch: true,
+            watch: by_itself,
             debounce: Duration::from_millis(20),
             growth: Growth::default(),
             interval: None,
@@ -56,18 +71,16 @@ impl Kept {
             drop(sender.send(told));
         })
         .unwrap();
-        let kept = Self {
+        Self {
             dir,
             memory,
             told,
-            _keeper: keeper,
-        };
-        kept.until_fresh();
-        kept
+            keeper,
+        }
     }
 
     fn path(&self, path: &str) -> PathBuf {
-        self.dir.path().join(path)
+        self.dir.path().join("root").join(path)
     }
 
     /// Waits until a sync ends after which the index says what the files say.
@@ -80,6 +93,16 @@ impl Kept {
                 _ => {}
             }
         }
+    }
+
+    /// Asserts that syncs come to an end. What was seen of the last change may come late.
+    fn is_quiet(&self) {
+        let quiet = Duration::from_millis(500);
+        let n_more = std::iter::from_fn(|| self.told.recv_timeout(quiet).ok())
+            .filter(|told| matches!(told, Told::Synced(_)))
+            .take(10)
+            .count();
+        assert!(n_more <= 1, "{n_more} more syncs");
     }
 
     fn is_fresh(&self) -> bool {
@@ -175,12 +198,42 @@ fn what_a_sync_writes_makes_no_further_sync() {
     let kept = Kept::of(&[("memory/a.md", "basalt")], &["."]);
     write(&kept.path("memory/b.md"), "gypsum");
     kept.until_fresh();
-    // What was seen of the note itself may come late; then it is quiet.
-    let quiet = Duration::from_millis(500);
-    let n_more = std::iter::from_fn(|| kept.told.recv_timeout(quiet).ok())
-        .filter(|told| matches!(told, Told::Synced(_)))
-        .count();
-    assert!(n_more <= 1, "{n_more} more syncs");
+    kept.is_quiet();
+}
+
+/// What the system tells has the links on the way resolved.
+#[cfg(unix)]
+#[test]
+fn nor_does_it_where_the_workspace_is_reached_by_a_link() {
+    let kept = Kept::new(
+        &[("memory/a.md", "basalt")],
+        &["."],
+        |root| {
+            let link = root.with_file_name("link");
+            std::os::unix::fs::symlink(root, &link).unwrap();
+            link
+        },
+        true,
+    );
+    kept.until_fresh();
+    write(&kept.path("memory/b.md"), "gypsum");
+    kept.until_fresh();
+    kept.is_quiet();
+}
+
+/// SW-11: a watch that dies is told and set again.
+#[test]
+fn what_was_missed_in_a_time_of_trouble_is_found() {
+    let kept = Kept::of(&[("memory/a.md", "basalt")], &[]);
+    kept.keeper
+        .see(Seen::Trouble("the queue is gone".to_owned()));
+    let mut told = std::iter::from_fn(|| kept.told.recv_timeout(LIMIT).ok());
+    assert!(told.any(|told| matches!(told, Told::Blind(reason) if reason == "the queue is gone")));
+    assert!(told.any(|told| matches!(told, Told::Watching(2))));
+    assert!(told.any(|told| matches!(told, Told::Synced(_))));
+    write(&kept.path("memory/b.md"), "gypsum");
+    kept.until_fresh();
+    assert_eq!(kept.found("gypsum"), ["memory/b.md"]);
 }
 
 /// A generator of numbers that are the same in every run.
@@ -280,43 +333,12 @@ fn after_five_hundred_changes_the_index_is_what_the_files_are() {
 
 #[test]
 fn a_search_that_asks_has_the_next_one_find_more() {
-    let dir = tempfile::tempdir().unwrap();
-    write(&dir.path().join("memory/a.md"), "basalt");
-    let app = App::with_default_plugins().unwrap();
-    let sources = Sources {
-        flags: vec![Flag::new("test", "embedder.use", json!("none"))],
-        ..Sources::default()
-    };
-    let loaded = config::load(&sources, app.registry()).unwrap();
-    let memory = Arc::new(block_on(app.open(&loaded.config, dir.path())).unwrap());
-    let settings = Settings {
-        at_start: false,
-        on_search: true,
-        watch: false,
-        debounce: Duration::from_millis(20),
-        growth: Growth::default(),
-        interval: None,
-    };
-    let (sender, told) = mpsc::channel();
-    let keeper = Keeper::start(Arc::clone(&memory), settings, move |told| {
-        drop(sender.send(told));
-    })
-    .unwrap();
-    let found = |word: &str| {
-        keeper.ask();
-        let answer = block_on(memory.search(&Query::new(word))).unwrap();
-        answer.results.len()
-    };
-    let until_synced = || {
-        while !matches!(told.recv_timeout(LIMIT).unwrap(), Told::Synced(_)) {}
-    };
-    block_on(keeper.synced());
-    until_synced();
-    let answer = block_on(memory.search(&Query::new("basalt"))).unwrap();
-    assert_eq!(answer.results.len(), 1);
-    write(&dir.path().join("memory/b.md"), "gypsum");
+    let kept = Kept::new(&[("memory/a.md", "basalt")], &[], Path::to_path_buf, false);
+    block_on(kept.keeper.synced());
+    assert_eq!(kept.found("basalt"), ["memory/a.md"]);
+    write(&kept.path("memory/b.md"), "gypsum");
     // Nobody watches; the question itself has the note indexed, for the next one.
-    assert_eq!(found("gypsum"), 0);
-    until_synced();
-    assert_eq!(found("gypsum"), 1);
+    kept.keeper.ask();
+    kept.until_fresh();
+    assert_eq!(kept.found("gypsum"), ["memory/b.md"]);
 }

@@ -254,6 +254,21 @@ fn a_transcript_of_many_megabytes_is_read_in_parts() {
     assert_eq!(lines_of(&notes.search("word30")), [(91, 92)]);
 }
 
+#[test]
+fn nothing_is_shown_around_what_was_said() {
+    let notes = chats();
+    append(&notes, CHAT, &exchange("the pier", "is long"));
+    notes.index();
+    let answer = notes.ask(&Query::new("pier").with_context(2));
+    assert_eq!(answer.results[0].context, None);
+    assert!(answer.warnings[0].contains(CHAT), "{:?}", answer.warnings);
+    assert!(
+        answer.warnings[0].contains("transcript"),
+        "{:?}",
+        answer.warnings
+    );
+}
+
 /// SW-13.
 #[test]
 fn transcripts_that_are_turned_on_later_are_filled() {
