@@ -379,7 +379,10 @@ impl Syncer<'_> {
         if result.is_err() || report.cancelled {
             self.remove_unpublished(lock);
         }
-        result.map(|()| report)
+        // Whatever went wrong in a folder that is another's by now, that is why, and nothing there may be mended.
+        result
+            .map(|()| report)
+            .map_err(|err| lock.check(&self.options.state_dir).err().unwrap_or(err))
     }
 
     /// Removes what was begun and not published: whoever lacks the room for a rebuild should not lose more of it.
