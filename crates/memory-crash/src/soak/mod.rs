@@ -18,6 +18,8 @@ mod reader;
 mod settings;
 mod writer;
 
+#[cfg(unix)]
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -179,14 +181,16 @@ fn kill_again_and_again(shared: &Shared, seed: u64) {
 }
 
 fn start(shared: &Shared, seed: u64) -> Result<Child> {
-    let child = Command::new(std::env::current_exe()?)
+    let mut command = Command::new(std::env::current_exe()?);
+    command
         .arg("soak-writer")
         .arg(&shared.dir)
         .arg(&shared.program)
         .arg(seed.to_string())
-        .stdout(Stdio::null())
-        .spawn()?;
-    Ok(child)
+        .stdout(Stdio::null());
+    #[cfg(unix)]
+    command.process_group(0);
+    Ok(command.spawn()?)
 }
 
 /// A process that ends by itself has failed and said why.
@@ -198,9 +202,29 @@ fn live(shared: &Shared, mut child: Child, life_ms: u64) -> Result<()> {
             return Err(format!("it ended with {status}").into());
         }
     }
-    child.kill()?;
+    kill(&mut child)?;
     child.wait()?;
     shared.ledger.did("kill")
+}
+
+/// Kills a process with the program that it may have started: one that lived on would sync by settings that hold no more, and
+/// after the end.
+#[cfg(unix)]
+fn kill(child: &mut Child) -> Result<()> {
+    let group = format!("-{}", child.id());
+    let killed = Command::new("kill")
+        .args(["-KILL", "--", &group])
+        .status()?;
+    if killed.success() {
+        Ok(())
+    } else {
+        Err(format!("it cannot be killed: {killed}").into())
+    }
+}
+
+#[cfg(not(unix))]
+fn kill(child: &mut Child) -> Result<()> {
+    Ok(child.kill()?)
 }
 
 fn report(shared: &Shared, tallies: &[Tally], took: Duration, seed: u64) -> Result<()> {
